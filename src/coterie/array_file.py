@@ -1,0 +1,192 @@
+"""Arrays in one file: the safetensors format with a JSON manifest, written atomically, read by mapping.
+
+Takes: named arrays and a manifest.
+Gives: a file that is either the old one or the new one complete; arrays mapped from it on reading.
+Next: `coterie.statistics` and `coterie.model_file`, which say which arrays there are.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.errors import FileError
+
+FORMAT_VERSION = 1
+_KEY = "coterie"
+_VERIFY_UP_TO = 256 << 20  # bytes that are checksummed on opening (about 0.2 s); larger files on request
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "U64": "<u8", "I32": "<i4", "U32": "<u4", "U8": "|u1"}
+_NAMES = {np.dtype(text): name for name, text in _DTYPES.items()}
+_LARGEST_HEADER = 100 << 20
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a file is: its kind, versions, parameters and the CRC-32 of every array."""
+
+    kind: str
+    format_version: int
+    package_version: str
+    parameters: dict[str, Any]
+    checksums: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayFile:
+    """An opened file: its manifest and its arrays, mapped and read-only."""
+
+    manifest: Manifest
+    arrays: Arrays
+
+
+def write(path: str | os.PathLike[str], kind: str, arrays: Arrays, parameters: Mapping[str, Any]) -> None:
+    """Write a file beside `path` and put it in place in one step, so that no reader sees half of it."""
+    from coterie import __version__
+
+    stored = {name: _storable(array) for name, array in arrays.items()}
+    manifest = Manifest(
+        kind=kind,
+        format_version=FORMAT_VERSION,
+        package_version=__version__,
+        parameters=dict(parameters)
+        | {"_shapes": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}},
+        checksums={name: _checksum(array) for name, array in stored.items()},
+    )
+    replace_file(path, lambda temporary: _save(temporary, stored, manifest))
+
+
+def replace_file(path: str | os.PathLike[str], save: Any) -> None:
+    """Let `save(temporary path)` write a new file and move it to `path` once it is safely on disk."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into; make it first")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        save(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except OSError as failure:
+        raise FileError(f"{str(target)!r} cannot be written: {failure.strerror or failure}") from failure
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def read(path: str | os.PathLike[str], kinds: tuple[str, ...], *, verify: bool | None = None) -> ArrayFile:
+    """Open a file of one of `kinds`; `verify` checks all checksums (default: in files up to 256 MiB)."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileError(f"there is no file {str(file)!r}; check the name and the working folder")
+    size = file.stat().st_size
+    header, start = _header(file, size)
+    manifest = _manifest(file, header)
+    if manifest.kind not in kinds:
+        raise FileError(f"{str(file)!r} holds {manifest.kind!r}; {' or '.join(map(repr, kinds))} is required here")
+    arrays = _mapped(file, header, start, size)
+    if verify or (verify is None and size <= _VERIFY_UP_TO):
+        for name, array in arrays.items():
+            if _checksum(array) != manifest.checksums.get(name):
+                raise _damaged(file, f"the array {name!r} is not what was written")
+    shapes = manifest.parameters.get("_shapes", {})
+    return ArrayFile(manifest, {name: _restored(array, *shapes[name]) for name, array in arrays.items()})
+
+
+def _storable(array: NDArray[Any]) -> NDArray[Any]:
+    """Array in a type that the format has; fixed-width text becomes its code points."""
+    array = np.ascontiguousarray(array)
+    if array.dtype.kind == "U":
+        width = array.dtype.itemsize // 4
+        return array.view(np.uint32).reshape(len(array), width) if array.size else np.zeros((0, width), np.uint32)
+    return array
+
+
+def _restored(array: NDArray[Any], dtype: str, shape: list[int]) -> NDArray[Any]:
+    if dtype[1:2] == "U":
+        return array.view(dtype).reshape(shape) if array.size else np.zeros(shape, dtype)
+    return array
+
+
+def _save(path: Path, arrays: Arrays, manifest: Manifest) -> None:
+    """Write header and arrays one after the other, without a second copy in memory."""
+    header: dict[str, Any] = {"__metadata__": {_KEY: msgspec.json.encode(manifest).decode()}}
+    at = 0
+    for name, array in arrays.items():
+        end = at + array.nbytes
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [at, end]}
+        at = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little"))
+        file.write(text)
+        for array in arrays.values():
+            file.write(memoryview(array).cast("B") if array.size else b"")
+
+
+def _header(file: Path, size: int) -> tuple[dict[str, Any], int]:
+    with file.open("rb") as opened:
+        length = int.from_bytes(opened.read(8), "little")
+        if size < 8 or length > min(size - 8, _LARGEST_HEADER):  # noqa: PLR2004
+            raise _damaged(file, "it is too short, or no file of this library")
+        try:
+            header = json.loads(opened.read(length))
+        except (UnicodeDecodeError, ValueError, RecursionError) as failure:
+            raise _damaged(file, "its header cannot be read, or it is no file of this library") from failure
+    if not isinstance(header, dict):
+        raise _damaged(file, "its header is not an object")
+    return header, 8 + length
+
+
+def _manifest(file: Path, header: dict[str, Any]) -> Manifest:
+    metadata = header.pop("__metadata__", None)
+    text = metadata.get(_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(text, str):
+        raise FileError(f"{str(file)!r} is a safetensors file of something else; a file saved by coterie is required")
+    try:
+        version = json.loads(text).get("format_version")
+        if isinstance(version, int) and version > FORMAT_VERSION:
+            raise FileError(
+                f"{str(file)!r} has format version {version} and this coterie reads up to {FORMAT_VERSION}; "
+                "install a newer coterie to open it"
+            )
+        return msgspec.json.decode(text, type=Manifest)
+    except (msgspec.DecodeError, AttributeError, ValueError) as failure:
+        if isinstance(failure, FileError):
+            raise
+        raise _damaged(file, "its manifest cannot be read") from failure
+
+
+def _mapped(file: Path, header: dict[str, Any], start: int, size: int) -> dict[str, NDArray[Any]]:
+    """Read-only arrays over the mapped file, each checked to lie inside it."""
+    raw = np.memmap(file, dtype=np.uint8, mode="r") if size > start else np.zeros(size, np.uint8)
+    arrays = {}
+    for name, entry in header.items():
+        try:
+            begin, end = (start + int(offset) for offset in entry["data_offsets"])
+            dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(int(n) for n in entry["shape"])
+            if not (start <= begin <= end <= size):
+                raise _damaged(file, f"the array {name!r} ends beyond the file")
+            arrays[name] = raw[begin:end].view(dtype).reshape(shape)
+        except (KeyError, TypeError, ValueError) as failure:
+            if isinstance(failure, FileError):
+                raise
+            raise _damaged(file, f"the entry of the array {name!r} is not valid") from failure
+    return arrays
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B")) if array.size else 0
+
+
+def _damaged(file: Path, what: str) -> FileError:
+    return FileError(f"{str(file)!r} is truncated, altered or foreign: {what}; save it again from its source")

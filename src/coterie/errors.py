@@ -1,0 +1,32 @@
+"""Everything that can go wrong by a user's doing, one class per place.
+
+Every message says what was given, what is required and what to do.
+"""
+
+
+class CoterieError(ValueError):
+    """The root: catch this to catch every error that the library raises on purpose."""
+
+
+class LogError(CoterieError):
+    """Logs, requests or statistics that cannot be used as they are."""
+
+
+class ParameterError(CoterieError):
+    """A parameter outside its range."""
+
+
+class ActionError(CoterieError):
+    """An action set that a model cannot decide over."""
+
+
+class UnknownUserError(CoterieError):
+    """A user that must be known and is not."""
+
+
+class FileError(CoterieError):
+    """A file that is missing, damaged, foreign or too new."""
+
+
+class CoterieWarning(UserWarning):
+    """Something was done that the reader should know of, or a guarantee is off."""

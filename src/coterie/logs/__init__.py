@@ -1,0 +1,7 @@
+"""Stage 1: logs in, checked batches out. Read `logs.py` first, then `sources`, `decode`, `batch`."""
+
+from coterie.logs.batch import Batch
+from coterie.logs.items import Items, read_items
+from coterie.logs.logs import Logs, read_logs
+
+__all__ = ["Batch", "Items", "Logs", "read_items", "read_logs"]

@@ -1,0 +1,179 @@
+"""From Arrow columns to arrays: users, action vectors, numbers; nothing is judged here but types.
+
+Takes: an Arrow record batch and the `Columns` that say which column is what.
+Gives: a `Batch` with NaN where a value is missing, and the faults that only Arrow can see.
+Next: `batch`, which checks it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.errors import LogError
+from coterie.logs.batch import Batch, Faults, Names
+from coterie.packed import FloatArray
+from coterie.user_ids import as_ids
+
+ActionReader = Callable[[Any], tuple[FloatArray, Faults]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of the table is what; `action` has d names, or one that holds lists, or is empty."""
+
+    user: str
+    reward: str
+    action: tuple[str, ...] = ()
+    item: str | None = None
+    weight: str | None = None
+    propensity: str | None = None
+    time: str | None = None
+
+    def all(self) -> list[str]:
+        """Every named column, once."""
+        extra = [self.item, self.weight, self.propensity, self.time]
+        names = [self.user, *self.action, self.reward, *(name for name in extra if name is not None)]
+        return list(dict.fromkeys(names))
+
+    def numbers(self) -> list[str]:
+        """Columns that must hold numbers, one a row."""
+        features = self.action if len(self.action) > 1 else ()
+        extra = [name for name in (self.weight, self.propensity) if name is not None]
+        return [*features, self.reward, *extra]
+
+
+def decode(
+    rows: Any, columns: Columns, read_action: ActionReader, *, intercept: bool, lenient: bool
+) -> tuple[Batch, Faults]:
+    """Arrays of one record batch; `lenient` takes text for a number where it is one."""
+    action, faults = read_action(rows)
+    if intercept:
+        action = np.hstack([action, np.ones((len(action), 1))])
+    optional = {
+        name: numbers(rows.column(column), column, lenient)
+        for name, column in (("weight", columns.weight), ("propensity", columns.propensity))
+        if column is not None
+    }
+    batch = Batch(
+        user=users(rows.column(columns.user), columns.user),
+        action=action,
+        reward=numbers(rows.column(columns.reward), columns.reward, lenient),
+        time=None if columns.time is None else rows.column(columns.time).to_numpy(zero_copy_only=False),
+        **optional,
+    )
+    return batch, faults
+
+
+def names_of(columns: Columns, features: Sequence[str]) -> Names:
+    """What messages call the columns."""
+    return Names(columns.user, tuple(features) or ("?",), columns.reward, columns.weight)
+
+
+def users(column: Any, name: str) -> Any:
+    """User column as integers, or as Arrow text (always that where a user is null)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    if pa.types.is_integer(column.type):
+        if column.null_count:
+            return pc.cast(column, pa.string())
+        return as_ids(column.to_numpy(zero_copy_only=False), f"column {name!r}")
+    if _is_text(column.type):
+        return pc.cast(column, pa.large_string())
+    if pa.types.is_null(column.type):
+        return pc.cast(column, pa.string())
+    hint = " (whole numbers usually become decimals because some are missing)" if pa.types.is_floating(column.type) else ""
+    raise LogError(
+        f"user column {name!r} holds {column.type} values{hint}; user ids must be integers or text: cast it"
+    )
+
+
+def numbers(column: Any, name: str, lenient: bool = False) -> FloatArray:  # noqa: FBT001, FBT002
+    """Numeric column as float64, NaN where a value is missing or (`lenient`) is text that is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if lenient and _is_text(kind):
+        return np.array([_parsed(text) for text in column.to_pylist()], dtype=np.float64)
+    plain = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+    if not (plain or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+        example = next((value for value in column.to_pylist() if value is not None), None)
+        raise LogError(f"column {name!r} holds {kind} values ({example!r}); numbers are required: cast it")
+    if kind != pa.float64():
+        column = pc.cast(column, pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def columns_reader(names: tuple[str, ...], *, lenient: bool = False) -> ActionReader:
+    """Reader of an action kept as one column per feature."""
+
+    def read(rows: Any) -> tuple[FloatArray, Faults]:
+        by_feature = np.empty((len(names), rows.num_rows))
+        for j, name in enumerate(names):
+            by_feature[j] = numbers(rows.column(name), name, lenient)
+        return by_feature.T, {}
+
+    return read
+
+
+def list_reader(name: str, dim: int) -> ActionReader:
+    """Reader of an action kept as a list in one column; a list of another length is a fault."""
+
+    def read(rows: Any) -> tuple[FloatArray, Faults]:
+        return lists(rows.column(name), name, dim)
+
+    return read
+
+
+def lists(column: Any, name: str, dim: int) -> tuple[FloatArray, Faults]:
+    """Matrix (B, dim) of a list column, rows of another length zero and marked."""
+    import pyarrow.compute as pc
+
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(column), -1).to_numpy(zero_copy_only=False))
+    odd = lengths != dim
+    flat = numbers(column.filter(~odd).flatten() if odd.any() else column.flatten(), name)
+    if not odd.any():
+        return flat.reshape(len(column), dim), {}
+    matrix = np.zeros((len(column), dim))
+    matrix[~odd] = flat.reshape(-1, dim)
+    seen = {f"a list of {n} numbers" if n >= 0 else "no list": lengths == n for n in np.unique(lengths[odd])}
+    return matrix, {f"{what} in column {name!r}, where {dim} are required": rows for what, rows in seen.items()}
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type is some list."""
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def item_reader(item: str, matrix: FloatArray, row_of: Callable[[Any], NDArray[np.int64]]) -> ActionReader:
+    """Reader of an action given by an item id; an item that the table lacks is a fault."""
+
+    def read(rows: Any) -> tuple[FloatArray, Faults]:
+        at = row_of(rows.column(item))
+        unknown = at < 0
+        faults = {f"an item (column {item!r}) that the item table lacks": unknown} if unknown.any() else {}
+        return matrix[np.maximum(at, 0)], faults
+
+    return read
+
+
+def _parsed(text: str | None) -> float:
+    """Number that a text stands for; NaN for none (an infinity stays one, to be named as such)."""
+    try:
+        return float(text) if text is not None else np.nan
+    except ValueError:
+        return np.nan
+
+
+def _is_text(kind: Any) -> bool:
+    return str(kind) in {"string", "large_string", "string_view"}

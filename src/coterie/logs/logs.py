@@ -1,0 +1,246 @@
+"""Stage 1, logs: what was tried for whom and how it went, as a stream of checked batches.
+
+Takes: Parquet, CSV, Arrow IPC (file, glob, folder), dataframes with an Arrow stream, NumPy arrays.
+Gives: `Logs`, lazy: a second look reads again; memory is bounded by a few batches.
+Paper: the data sets D_u of the problem formulation.
+Next: `coterie.statistics`.
+"""
+
+import difflib
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from coterie.errors import LogError, ParameterError
+from coterie.logs.batch import Batch, checked
+from coterie.logs.decode import (
+    ActionReader,
+    Columns,
+    columns_reader,
+    decode,
+    is_list,
+    item_reader,
+    list_reader,
+    names_of,
+)
+from coterie.logs.items import Items, read_items
+from coterie.logs.sources import Kinds, Piece, Source, open_source
+from coterie.user_ids import as_ids
+
+BATCH_ROWS = 1 << 16
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass(frozen=True, eq=False)
+class Logs:
+    """A log that can be streamed; made by `read_logs` or `Logs.from_arrays`.
+
+    Nothing is read before it is needed, and every pass reads again.
+
+    Examples
+    --------
+    >>> logs = Logs.from_arrays(["ann", "bob"], [[1.0, 0.0], [0.0, 1.0]], [1.0, 0.5])
+    >>> logs.dim, next(logs.batches()).users.tolist()
+    (2, ['ann', 'bob'])
+    """
+
+    source: Source
+    columns: Columns
+    items: Items | None = None
+    candidates: object = None
+    intercept: bool = False
+    on_bad: Literal["error", "drop"] = "error"
+    batch_rows: int = BATCH_ROWS
+
+    @classmethod
+    def from_arrays(
+        cls, user: object, action: object, reward: object, *, weight: object = None, intercept: bool = False
+    ) -> "Logs":
+        """Logs held in memory: ids (n,), action vectors (n, d), rewards (n,), frequencies (n,)."""
+        import pyarrow as pa
+
+        vectors = np.ascontiguousarray(action, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] == 0:  # noqa: PLR2004
+            raise LogError(f"action has shape {vectors.shape}; one vector per row is required, shape (n, d)")
+        n, dim = vectors.shape
+        ids = as_ids(user, "user")
+        table = {
+            "user": pa.array(ids),
+            "action": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), dim),
+            "reward": pa.array(_column("reward", reward, n)),
+        }
+        if weight is not None:
+            table["weight"] = pa.array(_column("weight", weight, n))
+        if len(ids) != n:
+            raise LogError(f"user has {len(ids)} rows and action has {n}; they must be of one length")
+        named = Columns(user="user", action=("action",), reward="reward", weight="weight" if weight is not None else None)
+        return cls(open_source(pa.table(table)), named, intercept=intercept)
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """Names of the action's coordinates, the intercept included."""
+        return (*self._layout[1], "intercept") if self.intercept else self._layout[1]
+
+    @property
+    def dim(self) -> int:
+        """Length of the action vectors, the intercept included."""
+        return len(self.features)
+
+    def n_rows(self) -> int | None:
+        """Rows, bad ones included, where that is known without reading them."""
+        return self.source.n_rows()
+
+    def batches(self, threads: int | None = None) -> Iterator[Batch]:
+        """Stream of checked batches in the order of the log, decoded by `threads` threads."""
+        return in_order(self._decoded, self._pieces(), threads or default_threads())
+
+    def _pieces(self) -> Iterator[Piece]:
+        kind: Literal["number", "text"] = "text" if self.on_bad == "drop" else "number"
+        kinds: Kinds = dict.fromkeys(self.columns.numbers(), kind)
+        return self.source.pieces(self.columns.all(), self.batch_rows, kinds)
+
+    def _decoded(self, piece: Piece) -> Batch:
+        drop = self.on_bad == "drop"
+        reader, features = self._layout
+        batch, faults = decode(
+            piece.rows, self.columns, reader, intercept=self.intercept, lenient=drop
+        )
+        names = names_of(self.columns, features)
+        return checked(batch, faults, names, where=piece.where, first_row=piece.first_row, drop=drop)
+
+    @cached_property
+    def _layout(self) -> tuple[ActionReader, tuple[str, ...]]:
+        """How actions are read, and what their coordinates are called."""
+        drop = self.on_bad == "drop"
+        if self.items is not None and self.columns.item is not None:
+            items = self.items
+            return item_reader(self.columns.item, items.vectors, items.rows), items.features
+        if len(self.columns.action) > 1:
+            return columns_reader(self.columns.action, lenient=drop), self.columns.action
+        name = self.columns.action[0]
+        for piece in self._pieces():
+            if not is_list(piece.rows.column(name).type):
+                break
+            lengths = (len(value) for value in piece.rows.column(name).to_pylist() if value)
+            if dim := next(lengths, 0):
+                return list_reader(name, dim), tuple(f"{name}[{j}]" for j in range(dim))
+        return columns_reader(self.columns.action, lenient=drop), self.columns.action
+
+
+def read_logs(  # noqa: PLR0913
+    source: object,
+    *,
+    user: str,
+    reward: str,
+    action: str | Sequence[str] | None = None,
+    item: str | None = None,
+    items: object = None,
+    weight: str | None = None,
+    propensity: str | None = None,
+    time: str | None = None,
+    candidates: object = None,
+    intercept: bool = False,
+    on_bad: Literal["error", "drop"] = "error",
+    batch_rows: int = BATCH_ROWS,
+) -> Logs:
+    """Lazy `Logs` of a file, a glob, a folder or a dataframe.
+
+    Parameters
+    ----------
+    source : path, glob, folder, list of files, or dataframe
+        Parquet, CSV (.csv, .tsv, .csv.gz) or Arrow IPC; hive partitions become columns. A dataframe is
+        anything with `__arrow_c_stream__` (pandas, Polars, PyArrow, DuckDB) or a Polars LazyFrame.
+    user, reward : str
+        Columns of the user id (integer or text) and of the reward.
+    action : str or list of str
+        One column that holds lists, or one column per coordinate.
+    item, items : str, path or dataframe
+        In place of `action`: the column of item ids here, and the table that has the same column and
+        one action vector per item.
+    weight, propensity, time : str, optional
+        Column of row frequencies (a row of weight 2 is that row twice), logging probabilities, times.
+    candidates : list, optional
+        The action set that the logging policy chose from: item ids or vectors.
+    intercept : bool
+        Append a constant 1 to every action, in the logs and when deciding.
+    on_bad : "error" or "drop"
+        What to do with rows that hold NaN, infinities, nulls, negative weights or odd lists: stop at
+        the first and name it, or leave them out and count them per kind.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"who": ["ann", "bob"], "x": [0.6, 1.0], "y": [0.8, 0.0], "click": [1, 0]})
+    >>> read_logs(table, user="who", action=["x", "y"], reward="click").dim
+    2
+    """
+    if on_bad not in {"error", "drop"}:
+        raise ParameterError(f'on_bad is {on_bad!r}; give "error" or "drop"')
+    if (action is None) == (item is None):
+        raise ParameterError("name the action either by action= (columns) or by item= and items=, not both or neither")
+    if (item is None) != (items is None):
+        raise ParameterError("item= (the column of item ids) and items= (the table of their vectors) go together")
+    named = Columns(
+        user=user,
+        reward=reward,
+        action=() if action is None else (action,) if isinstance(action, str) else tuple(action),
+        item=item,
+        weight=weight,
+        propensity=propensity,
+        time=time,
+    )
+    if action is not None and not named.action:
+        raise ParameterError("action= names no column; name at least one")
+    opened = open_source(source)
+    require_columns(opened.columns(), named.all(), opened.name)
+    table = None if item is None else read_items(items, item)
+    return Logs(opened, named, table, candidates, intercept, on_bad, batch_rows)
+
+
+def require_columns(present: list[str], wanted: Iterable[str], where: str) -> None:
+    """Nothing, if every wanted column is there; else the sentence that names the nearest ones."""
+    for name in wanted:
+        if name not in present:
+            near = difflib.get_close_matches(name, present, n=3, cutoff=0.5) or present[:5]
+            raise LogError(f"{where} has no column {name!r}; the nearest are {', '.join(map(repr, near))}")
+
+
+def default_threads() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> Iterator[B]:
+    """Results in the order of the inputs, a few computed ahead by `threads` threads."""
+    if threads <= 1:
+        yield from map(function, inputs)
+        return
+    waiting: deque[Future[B]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for one in inputs:
+                waiting.append(pool.submit(function, one))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _column(name: str, values: Any, n: int) -> Any:
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise LogError(f"{name} has shape {array.shape}; one number per row is required, shape ({n},)")
+    if array.dtype.kind not in "iufb":
+        raise LogError(f"{name} holds {array.dtype} values; numbers are required")
+    return array.astype(np.float64)

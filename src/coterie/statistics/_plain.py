@@ -1,0 +1,40 @@
+"""The plain twins of `_kernels.py`: the same results with loops that a reader can check."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.packed import pack
+
+
+def accumulate(
+    row: NDArray[np.int64], action: NDArray[Any], reward: NDArray[Any], weight: NDArray[Any],
+    count: NDArray[Any], moment: NDArray[Any], gram: NDArray[Any], square: NDArray[Any],
+    shard: int, n_shards: int,
+) -> float:  # fmt: skip
+    """Longest squared action norm, after adding every row whose user belongs to the shard.
+
+    Row i adds `w`, `w r a`, `w a a'` (packed) and `w r^2` to user `row[i]`; an empty `weight` means 1
+    for each row, and a row of weight 0 is no row.
+    """
+    longest = 0.0
+    for i in range(len(row)):
+        u = row[i]
+        w = weight[i] if len(weight) else 1.0
+        if u % n_shards != shard or w == 0:
+            continue
+        a, r = action[i], reward[i]
+        longest = max(longest, float(a @ a))
+        count[u] += w
+        moment[u] += w * r * a
+        gram[u] += pack(w * np.outer(a, a))
+        square[u] += w * r * r
+    return longest
+
+
+def look_up_or_add(ids: NDArray[Any], known: dict[int, int], out: NDArray[np.int64]) -> int:
+    """Number of ids known afterwards; each id's row, in order of first appearance, goes to `out`."""
+    for i, key in enumerate(ids.tolist()):
+        out[i] = known.setdefault(key, len(known))
+    return len(known)

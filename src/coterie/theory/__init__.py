@@ -1,0 +1,47 @@
+"""The paper's bounds as numbers: pure functions of counts and parameters.
+
+Takes: counts, a `Confidence` or its numbers, and where needed the truth (who is alike, the gap).
+Gives: the regularity, the counts it asks for, who may be pooled, the bounds, and whether they are in force.
+Paper: every lemma and theorem; `docs/deviations.md` lists where the printed text slips.
+Next: `coterie.worlds` and `coterie.evaluation`, which set these numbers beside measured ones.
+"""
+
+from coterie.theory.bounds import heterogeneous_share, lower_bound, suboptimality_bound
+from coterie.theory.conditions import Condition, Report, check_conditions, check_lower_bound
+from coterie.theory.neighbours import (
+    ConcreteSets,
+    concrete_sets,
+    heterogeneous_range,
+    homogeneous_range,
+    underestimation_factor,
+)
+from coterie.theory.regularity import (
+    eigenvalue_bound,
+    has_bounded_variance,
+    smoothed_regularity,
+    variance_limit,
+)
+from coterie.theory.sufficiency import is_sufficient, min_samples, sufficient_samples, sufficient_users
+
+__all__ = [
+    "ConcreteSets",
+    "Condition",
+    "Report",
+    "check_conditions",
+    "check_lower_bound",
+    "concrete_sets",
+    "eigenvalue_bound",
+    "has_bounded_variance",
+    "heterogeneous_range",
+    "heterogeneous_share",
+    "homogeneous_range",
+    "is_sufficient",
+    "lower_bound",
+    "min_samples",
+    "smoothed_regularity",
+    "sufficient_samples",
+    "sufficient_users",
+    "suboptimality_bound",
+    "underestimation_factor",
+    "variance_limit",
+]

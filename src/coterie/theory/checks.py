@@ -1,0 +1,109 @@
+"""The borders of the theory: every number is checked here before a formula sees it.
+
+Takes: one argument of a public function and its name.
+Gives: the argument as a number or an array, or a `ParameterError` of one sentence.
+Paper: the ranges under which each statement is made.
+Next: `coterie.theory.regularity`.
+"""
+
+import math
+from typing import SupportsFloat
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coterie.confidence import IID, Confidence, Regularity, Smoothed
+from coterie.errors import ParameterError
+from coterie.packed import FloatArray
+
+
+def positive(name: str, value: SupportsFloat) -> float:
+    """The value as a float, refused unless it is finite and above 0.
+
+    >>> positive("gap", 2)
+    2.0
+    """
+    number = float(value)
+    if not (number > 0 and math.isfinite(number)):
+        raise ParameterError(f"{name} is {value}; it must be a finite number above 0, so give one")
+    return number
+
+
+def at_least(name: str, value: SupportsFloat, least: float) -> float:
+    """The value as a float, refused unless it is finite and reaches `least`.
+
+    >>> at_least("dim", 3, 1)
+    3.0
+    """
+    number = float(value)
+    if not (number >= least and math.isfinite(number)):
+        raise ParameterError(
+            f"{name} is {value}; it must be a finite number of at least {least:g}, so raise it"
+        )
+    return number
+
+
+def probability(name: str, value: SupportsFloat) -> float:
+    """The value as a float, refused unless it lies strictly between 0 and 1."""
+    number = float(value)
+    if not 0 < number < 1:
+        raise ParameterError(f"{name} is {value}; it must lie strictly between 0 and 1, say 0.01")
+    return number
+
+
+def log_users(n_users: SupportsFloat, failure_prob: SupportsFloat) -> float:
+    r"""The number log(2 U / delta), which the union over users leaves in every formula.
+
+    >>> round(log_users(1, 0.02), 3)
+    4.605
+    """
+    return math.log(2 * at_least("n_users", n_users, 1) / probability("failure_prob", failure_prob))
+
+
+def regularity_value(regularity: float | Regularity) -> float:
+    """The regularity as a number; `Observed()` has none and is refused.
+
+    >>> regularity_value(Smoothed(0.05)), regularity_value(0.5)
+    (0.05, 0.5)
+    """
+    if isinstance(regularity, Smoothed | IID):
+        return regularity.value
+    if isinstance(regularity, int | float | np.number):
+        return positive("the regularity", regularity)
+    raise ParameterError(
+        f"the regularity is {regularity!r}; a statement in terms of counts needs a number, "
+        "so give one, Smoothed(value) or IID(value)"
+    )
+
+
+def noise_value(confidence: Confidence) -> float:
+    """The noise as a number; "estimate" is refused, since no rewards are at hand here."""
+    if isinstance(confidence.noise, str):
+        raise ParameterError(
+            f"noise is {confidence.noise!r}; the theory needs a number, so give one or use confidence.resolved(stats)"
+        )
+    return confidence.noise
+
+
+def counts(value: ArrayLike) -> FloatArray:
+    """Counts (U,) of all users, refused unless finite, not negative and at least one.
+
+    >>> counts([3, 0])
+    array([3., 0.])
+    """
+    count = np.asarray(value, dtype=np.float64)
+    if count.ndim != 1 or count.size == 0:
+        raise ParameterError(f"count has shape {count.shape}; give one number per user, shape (U,)")
+    if not (np.isfinite(count) & (count >= 0)).all():
+        raise ParameterError(f"count has {count.min()} as its smallest number; give finite counts, 0 or more")
+    return count
+
+
+def mask(name: str, value: ArrayLike, n_users: int) -> NDArray[np.bool_]:
+    """A yes or no (U,) per user."""
+    chosen = np.asarray(value)
+    if chosen.shape != (n_users,) or chosen.dtype != np.bool_:
+        raise ParameterError(
+            f"{name} has shape {chosen.shape} and type {chosen.dtype}; give one True or False per user, shape ({n_users},)"
+        )
+    return chosen
