@@ -96,7 +96,7 @@ def read(path: str | os.PathLike[str], kinds: tuple[str, ...], *, verify: bool |
     if verify or (verify is None and size <= _VERIFY_UP_TO):
         for name, array in arrays.items():
             if _checksum(array) != manifest.checksums.get(name):
-                raise _damaged(file, f"the array {name!r} is not what was written")
+                raise damaged(file, f"the array {name!r} is not what was written")
     shapes = manifest.parameters.get("_shapes", {})
     return ArrayFile(manifest, {name: _restored(array, *shapes[name]) for name, array in arrays.items()})
 
@@ -137,13 +137,13 @@ def _header(file: Path, size: int) -> tuple[dict[str, Any], int]:
     with file.open("rb") as opened:
         length = int.from_bytes(opened.read(8), "little")
         if size < 8 or length > min(size - 8, _LARGEST_HEADER):  # noqa: PLR2004
-            raise _damaged(file, "it is too short, or no file of this library")
+            raise damaged(file, "it is too short, or no file of this library")
         try:
             header = json.loads(opened.read(length))
         except (UnicodeDecodeError, ValueError, RecursionError) as failure:
-            raise _damaged(file, "its header cannot be read, or it is no file of this library") from failure
+            raise damaged(file, "its header cannot be read, or it is no file of this library") from failure
     if not isinstance(header, dict):
-        raise _damaged(file, "its header is not an object")
+        raise damaged(file, "its header is not an object")
     return header, 8 + length
 
 
@@ -163,7 +163,7 @@ def _manifest(file: Path, header: dict[str, Any]) -> Manifest:
     except (msgspec.DecodeError, AttributeError, ValueError) as failure:
         if isinstance(failure, FileError):
             raise
-        raise _damaged(file, "its manifest cannot be read") from failure
+        raise damaged(file, "its manifest cannot be read") from failure
 
 
 def _mapped(file: Path, header: dict[str, Any], start: int, size: int) -> dict[str, NDArray[Any]]:
@@ -175,12 +175,12 @@ def _mapped(file: Path, header: dict[str, Any], start: int, size: int) -> dict[s
             begin, end = (start + int(offset) for offset in entry["data_offsets"])
             dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(int(n) for n in entry["shape"])
             if not (start <= begin <= end <= size):
-                raise _damaged(file, f"the array {name!r} ends beyond the file")
+                raise damaged(file, f"the array {name!r} ends beyond the file")
             arrays[name] = raw[begin:end].view(dtype).reshape(shape)
         except (KeyError, TypeError, ValueError) as failure:
             if isinstance(failure, FileError):
                 raise
-            raise _damaged(file, f"the entry of the array {name!r} is not valid") from failure
+            raise damaged(file, f"the entry of the array {name!r} is not valid") from failure
     return arrays
 
 
@@ -188,5 +188,6 @@ def _checksum(array: NDArray[Any]) -> int:
     return zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B")) if array.size else 0
 
 
-def _damaged(file: Path, what: str) -> FileError:
+def damaged(file: str | os.PathLike[str], what: str) -> FileError:
+    """Error for a file that is not what it should be."""
     return FileError(f"{str(file)!r} is truncated, altered or foreign: {what}; save it again from its source")

@@ -150,12 +150,14 @@ class Confidence:
 class Estimates:
     """Every user's own estimate and how far it can be from the truth, in scaled units.
 
-    `theta` (U, d), `radius` (U,), `count` (U,), and the N_min that the regularity asks for.
+    `theta` (U, d), `radius` (U,), `count` (U,), the radius of a user without data, and the N_min that
+    the regularity asks for.
     """
 
     theta: FloatArray
     radius: FloatArray
     count: FloatArray
+    empty_radius: float
     min_samples: float
 
 
@@ -218,12 +220,22 @@ def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) 
         factor = packed.factorise(gram, confidence.ridge)
         theta[part] = packed.solve(factor, stats.moment[part] / scale)
         information[part] = confidence.regularity.information(gram, stats.count[part], confidence.ridge)
-    wide = multiplier(confidence, stats.count, dim=stats.dim, n_users=stats.n_users)
-    with np.errstate(divide="ignore"):
-        radius = np.where(information > 0, wide / np.sqrt(information), np.inf)
+    radius = radii(confidence, stats.count, information, stats.dim, stats.n_users)
+    nothing = np.zeros((1, stats.packed_gram.shape[1])), np.zeros(1)
+    unknown = confidence.regularity.information(*nothing, confidence.ridge)
+    empty = float(radii(confidence, np.zeros(1), unknown, stats.dim, stats.n_users)[0])
     enough = confidence.regularity.min_samples(stats.n_users, stats.dim, confidence.failure_prob)
-    _warn_of_useless_counts(radius, stats, confidence)
-    return Estimates(theta, radius, stats.count, enough)
+    _warn_of_useless_counts(radius, empty, stats.count, confidence.regularity)
+    return Estimates(theta, radius, stats.count, empty, enough)
+
+
+def radii(
+    confidence: Confidence, count: FloatArray, information: FloatArray, dim: int, n_users: int
+) -> FloatArray:
+    r"""Radius `CI = beta / sqrt(information)` of a user's own estimate, infinite without information."""
+    wide = multiplier(confidence, count, dim=dim, n_users=n_users)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(information > 0, wide / np.sqrt(information), np.inf)
 
 
 def estimate_noise(stats: UserStatistics) -> float:
@@ -250,13 +262,14 @@ def estimate_noise(stats: UserStatistics) -> float:
     return math.sqrt(residual / freedom)
 
 
-def _warn_of_useless_counts(radius: FloatArray, stats: UserStatistics, confidence: Confidence) -> None:
+def _warn_of_useless_counts(
+    radius: FloatArray, empty: float, count: FloatArray, regularity: Regularity
+) -> None:
     """Say how many users know no more by the radius than a user without data would."""
-    empty = multiplier(confidence, 0.0, dim=stats.dim, n_users=stats.n_users) / math.sqrt(confidence.ridge)
-    stuck = int(np.count_nonzero((radius >= empty) & (stats.count > 0)))
-    if isinstance(confidence.regularity, Observed) and stuck:
+    stuck = int(np.count_nonzero((radius >= empty) & (count > 0)))
+    if isinstance(regularity, Observed) and stuck:
         warnings.warn(
-            f"{stuck} of {stats.n_users} users have a radius not below that of a user without data: "
+            f"{stuck} of {len(count)} users have a radius not below that of a user without data: "
             "their actions leave a direction unseen, and Observed() does not guess about it",
             CoterieWarning,
             stacklevel=2,

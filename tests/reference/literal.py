@@ -208,8 +208,9 @@ class _Initial:
         return gram, b
 
     def slack(self, u: int, v: int) -> float:
-        """alpha (CI_u + CI_v), where 0 times infinity is 0."""
-        return 0.0 if self.settings.alpha == 0 else self.settings.alpha * (self.CI[u] + self.CI[v])
+        """alpha (CI_u + CI_v); an infinite radius stays infinite at alpha = 0."""
+        both = self.CI[u] + self.CI[v]
+        return both if math.isinf(both) else self.settings.alpha * both
 
     def choose_gaps(self) -> None:
         """gamma_hat of every user: the number given, or the policy's minimum over M(u)."""

@@ -7,7 +7,7 @@ Next: `coterie.worlds` and `coterie.evaluation`, which set these numbers beside 
 """
 
 from coterie.theory.bounds import heterogeneous_share, lower_bound, suboptimality_bound
-from coterie.theory.conditions import Condition, Report, check_conditions, check_lower_bound
+from coterie.theory.conditions import check_conditions, check_lower_bound
 from coterie.theory.neighbours import (
     ConcreteSets,
     concrete_sets,
@@ -22,6 +22,7 @@ from coterie.theory.regularity import (
     variance_limit,
 )
 from coterie.theory.sufficiency import is_sufficient, min_samples, sufficient_samples, sufficient_users
+from coterie.theory.verdict import Condition, Report
 
 __all__ = [
     "ConcreteSets",
@@ -39,9 +40,9 @@ __all__ = [
     "lower_bound",
     "min_samples",
     "smoothed_regularity",
+    "suboptimality_bound",
     "sufficient_samples",
     "sufficient_users",
-    "suboptimality_bound",
     "underestimation_factor",
     "variance_limit",
 ]

@@ -42,7 +42,8 @@ def suboptimality_bound(  # noqa: PLR0913 (one keyword per symbol of the theorem
         \Psi = \frac{\sqrt2\, \beta(V)}{\sqrt{x N_V}} + \frac{2 \lambda U S}{x N_V}
         + \frac{2 \eta_W \hat\gamma}{x}
 
-    .. math:: \beta(V) = R \sqrt{d \log(1 + N_V / (|V| \lambda d)) + 2 \log(2U / \delta)} + S \sqrt{|V| \lambda}
+    .. math:: \beta(V) = R \sqrt{d \log(1 + N_V / (|V| \lambda d)) + 2 \log(2U / \delta)}
+        + S \sqrt{|V| \lambda}
 
     Each is claimed with probability 1 - 2 delta. The paper has R = S = 1, and x is the regularity. Infinite
     where `count` is below N_min, since no eigenvalue is proven there. Whether the remaining conditions hold
@@ -138,8 +139,8 @@ def lower_bound(dim: int, pooled_count: float) -> float:
 
     .. math:: \sqrt{8 d / N}
 
-    A worst case over all instances with noise 1 that meet the conditions of `check_lower_bound`; not a
-    floor for any one instance, and a sample of the best action alone can go below it. Theorem 4.
+    A worst case over all instances with noise 1 that meet the conditions of `check_lower_bound`, where an
+    algorithm that is good at most of them may still fail; not a floor for any one instance. Theorem 4.
 
     Examples
     --------

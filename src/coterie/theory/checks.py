@@ -80,7 +80,8 @@ def noise_value(confidence: Confidence) -> float:
     """The noise as a number; "estimate" is refused, since no rewards are at hand here."""
     if isinstance(confidence.noise, str):
         raise ParameterError(
-            f"noise is {confidence.noise!r}; the theory needs a number, so give one or use confidence.resolved(stats)"
+            f"noise is {confidence.noise!r}; the theory needs a number, so give one "
+            "or use confidence.resolved(stats)"
         )
     return confidence.noise
 
@@ -104,6 +105,7 @@ def mask(name: str, value: ArrayLike, n_users: int) -> NDArray[np.bool_]:
     chosen = np.asarray(value)
     if chosen.shape != (n_users,) or chosen.dtype != np.bool_:
         raise ParameterError(
-            f"{name} has shape {chosen.shape} and type {chosen.dtype}; give one True or False per user, shape ({n_users},)"
+            f"{name} has shape {chosen.shape} and type {chosen.dtype}; "
+            f"give one True or False per user, shape ({n_users},)"
         )
     return chosen

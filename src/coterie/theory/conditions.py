@@ -7,7 +7,6 @@ Next: `coterie.worlds` and `coterie.evaluation`.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,78 +17,9 @@ from coterie.errors import ParameterError
 from coterie.packed import FloatArray
 from coterie.theory import checks
 from coterie.theory.sufficiency import min_samples, sufficient_samples
+from coterie.theory.verdict import Condition, Report
 
-_COMPARE = {
-    "<=": np.less_equal,
-    "<": np.less,
-    ">=": np.greater_equal,
-    ">": np.greater,
-    "=": np.equal,
-}
 _SLACK = 1e-9  # rounding allowed on lengths of actions, as `fit` allows it
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One condition: `value relation limit`, where the paper states or needs it, and a sentence.
-
-    >>> Condition("graph_scale", 1.0, "=", 1.0, "Theorem 1").holds
-    True
-    """
-
-    name: str
-    value: float
-    relation: Literal["<=", "<", ">=", ">", "="]
-    limit: float
-    source: str
-
-    @property
-    def holds(self) -> bool:
-        """Whether the relation is true of the two numbers."""
-        return bool(_COMPARE[self.relation](self.value, self.limit))
-
-    @property
-    def sentence(self) -> str:
-        """The condition in words.
-
-        >>> Condition("ridge", 0.5, ">", 1.0, "Algorithm 2, line 1").sentence
-        'ridge is 0.5, which is not > 1 as Algorithm 2, line 1 asks.'
-        """
-        verdict = "" if self.holds else "not "
-        return f"{self.name} is {self.value:g}, which is {verdict}{self.relation} {self.limit:g} as {self.source} asks."
-
-
-@dataclass(frozen=True)
-class Report:
-    """All conditions in the order of the walk.
-
-    >>> print(Report((Condition("ridge", 0.5, ">", 1.0, "Algorithm 2, line 1"),)))
-    no   ridge is 0.5, which is not > 1 as Algorithm 2, line 1 asks.
-    """
-
-    conditions: tuple[Condition, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every condition holds."""
-        return all(condition.holds for condition in self.conditions)
-
-    @property
-    def failing(self) -> tuple[Condition, ...]:
-        """Those that do not."""
-        return tuple(condition for condition in self.conditions if not condition.holds)
-
-    def __getitem__(self, name: str) -> Condition:
-        """The condition of that name."""
-        found = {condition.name: condition for condition in self.conditions}
-        if name not in found:
-            raise ParameterError(
-                f"there is no condition {name!r}; the report has {', '.join(found)}, so ask for one"
-            )
-        return found[name]
-
-    def __str__(self) -> str:
-        return "\n".join(f"{'yes' if c.holds else 'no':<4} {c.sentence}" for c in self.conditions)
 
 
 def check_conditions(
@@ -107,11 +37,11 @@ def check_conditions(
     .. math:: \lambda \le d \log\left(1 + \tfrac{\min N}{\lambda d}\right) + 2 \log\tfrac{2U}{\delta}, \quad
         \delta \le \frac{2U}{1 + \max N / (\lambda d)}
 
-    and alpha >= 1 (Off-C2LUB) or alpha = 1 with lambda > 1 (Off-CLUB); regularity <= 1/d; N >= N_min. Off-CLUB
-    needs the first two as well, though the paper does not print them there. Under `Observed()` the last two
-    are left out: no regularity is assumed, and the bounds in terms of counts do not apply. For noise R and
-    ||theta|| <= S the right side of the first is multiplied by (R / S)^2. That rewards are linear and
-    actions regular cannot be read off counts and is not reported.
+    and alpha >= 1 (Off-C2LUB) or alpha = 1 with lambda > 1 (Off-CLUB); regularity <= 1/d; N >= N_min.
+    Off-CLUB needs the first two as well, though the paper does not print them there. Under `Observed()`
+    the last two are left out: no regularity is assumed, and the bounds in terms of counts do not apply. For
+    noise R and ||theta|| <= S the right side of the first is multiplied by (R / S)^2. That rewards are
+    linear and actions regular cannot be read off counts and is not reported.
 
     Parameters
     ----------
@@ -187,8 +117,8 @@ def check_lower_bound(precision: FloatArray, action: ArrayLike, count: float, po
     limit = 2 * math.sqrt(2)
     return Report(
         (
-            Condition("norm by M", norm, "<=", limit, "Theorem 4, as printed,"),
-            Condition("norm by M / N", norm * math.sqrt(total), "<=", limit, "Theorem 4, normalised,"),
+            Condition("norm by M", norm, "<=", limit, "Theorem 4 as printed"),
+            Condition("norm by M / N", norm * math.sqrt(total), "<=", limit, "Theorem 4 with M normalised"),
             Condition("count", checks.at_least("count", count, 0), ">=", 8.0 * best.size, "Theorem 4"),
         )
     )

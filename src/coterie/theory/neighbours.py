@@ -137,8 +137,8 @@ def concrete_sets(  # noqa: PLR0913 (one keyword per symbol of the lemma)
 ) -> ConcreteSets:
     r"""Concrete neighbour sets of `user`: alpha_r at its lower end, alpha_w at its upper end.
 
-    .. math:: \tilde R = \{u\} \cup \{v : \theta_u = \theta_v,\ s_v \le \alpha_r \hat\gamma,\ N_v \ge N_{\min}\},
-        \quad \tilde W = \{v : \gamma \le \|\theta_u - \theta_v\| \le \hat\gamma,\
+    .. math:: \tilde R = \{u\} \cup \{v : \theta_u = \theta_v,\ s_v \le \alpha_r \hat\gamma,\
+        N_v \ge N_{\min}\}, \quad \tilde W = \{v : \gamma \le \|\theta_u - \theta_v\| \le \hat\gamma,\
         s_v \le \alpha_w (\hat\gamma - \gamma),\ N_v \ge N_{\min}\}
 
     with s_v = 1/sqrt(N_u) + 1/sqrt(N_v). Below N_min the user stands alone. W is empty where the gap in use
@@ -157,6 +157,7 @@ def concrete_sets(  # noqa: PLR0913 (one keyword per symbol of the lemma)
     --------
     Three users of a million samples, the last one 0.3 away; the gap in use is 0.2:
 
+    >>> from coterie.confidence import IID
     >>> sets = concrete_sets(0, [1e6] * 3, same_cluster=[True, True, False], distance=[0, 0, 0.3], gap=0.2,
     ...     true_gap=0.3, dim=2, confidence=Confidence(regularity=IID(0.5)))
     >>> sets.homogeneous, sets.share

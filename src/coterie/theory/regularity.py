@@ -6,6 +6,7 @@ Paper: Assumption "Action Regularity", its alternative form, and the lemma on th
 Next: `coterie.theory.sufficiency`.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -57,7 +58,7 @@ def smoothed_regularity(lambda_a: float, variance: float, candidates: int) -> fl
     breaks = _breaks(top, spread, size)
     pieces = [
         quad(relative, low, high, epsabs=0.0, epsrel=_RELATIVE_TOLERANCE, limit=200)[0]
-        for low, high in zip(breaks[:-1], breaks[1:], strict=True)
+        for low, high in itertools.pairwise(breaks)
     ]
     total = math.fsum(pieces)
     return math.exp(peak + math.log(total)) if total > 0 else 0.0

@@ -40,7 +40,7 @@ def min_samples(n_users: int, dim: int, failure_prob: float, regularity: float |
 def sufficient_samples(
     n_users: int, dim: int, failure_prob: float, regularity: float | Regularity, gap: float
 ) -> float:
-    r"""Count from which a user is delta-sufficient: the larger of N_min and what telling clusters apart takes.
+    r"""Count from which a user is delta-sufficient: N_min, or what telling clusters apart takes.
 
     .. math:: \max\left\{\frac{16}{x^2} \log\frac{8 d U}{x^2 \delta},\;
         \frac{512 d}{\gamma^2 x} \log\frac{2 U}{\delta}\right\}

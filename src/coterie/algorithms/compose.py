@@ -1,0 +1,142 @@
+"""How a choice in every slot becomes a fitted model: the walk, once, from statistics to policy.
+
+Takes: statistics or logs, and `Slots`.
+Gives: a `Model`.
+Paper: Algorithms 1 and 2, the lines that they share.
+Next: `model`; the algorithm files only choose.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie.algorithms.model import Evidence, Model
+from coterie.algorithms.report import FitReport, nothing_done
+from coterie.confidence import IID, Confidence, Smoothed, estimate
+from coterie.decision import Bonus, policy
+from coterie.errors import CoterieWarning, LogError, ParameterError
+from coterie.logs import Logs
+from coterie.neighbourhood import EdgeRule, Metric
+from coterie.pooling import Prior, pool
+from coterie.progress import Progress, silent
+from coterie.statistics import UserStatistics, summarize
+
+_UNIT = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Slots:
+    """An algorithm: radius x edge rule x pooling x decision.
+
+    `graph_scale` and `outside` (sentences on the paper's conditions that do not hold) serve the report.
+    """
+
+    name: str
+    confidence: Confidence
+    edges: EdgeRule
+    prior: Prior
+    bonus: Bonus
+    rescale: bool
+    graph_scale: float = 0.0
+    outside: tuple[str, ...] = ()
+
+
+def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], progress: Progress) -> Model:
+    """Fitted model: radii, neighbourhood, pooled statistics, policy."""
+    stats = statistics_of(data, progress)
+    scale = _scale(stats, rescale=slots.rescale)
+    confidence = slots.confidence.resolved(stats)
+    _warn_outside(slots, confidence, stats.dim)
+    estimates = estimate(stats, confidence, scale)
+    neighbourhood = slots.edges.connect(estimates, progress)
+    pooled = pool(stats, neighbourhood, scale, progress)
+    decide = policy(pooled, slots.prior, confidence, stats.n_users, proof=slots.bonus.prior == "proof")
+    n_pooled = pooled.n_pooled[pooled.group[:-1]]
+    report = FitReport(
+        algorithm=slots.name,
+        n_users=stats.n_users,
+        n_samples=stats.n_samples,
+        dim=stats.dim,
+        noise=float(confidence.noise),
+        scale=scale,
+        n_groups=len(np.unique(pooled.group[:-1])),
+        mean_pooled_users=float(n_pooled.mean()),
+        search="dense" if isinstance(neighbourhood, Metric) else "no",
+        notes=nothing_done(pooled, stats, confidence, slots.graph_scale, scale),
+    )
+    return Model(
+        algorithm=slots.name,
+        parameters=parameters,
+        index=stats.index,
+        policy=decide,
+        confidence=confidence,
+        bonus=slots.bonus,
+        scale=scale,
+        features=stats.features,
+        intercept=stats.intercept,
+        report=report,
+        evidence=Evidence(stats, neighbourhood, np.append(estimates.radius, estimates.empty_radius)),
+    )
+
+
+def statistics_of(data: object, progress: Progress = silent) -> UserStatistics:
+    """Statistics of at least one user, summed first if logs were given."""
+    if isinstance(data, Logs):
+        data = summarize(data, progress=progress)
+    if not isinstance(data, UserStatistics):
+        raise LogError(f"fit takes UserStatistics or Logs, not {type(data).__name__}; see summarize and read_logs")
+    if data.n_users == 0:
+        raise LogError("the statistics have no users; at least one is required")
+    return data
+
+
+def require_graph_scale(graph_scale: float) -> None:
+    """Refuse a graph_scale that is negative or not finite."""
+    if not 0 <= graph_scale < float("inf"):
+        raise ParameterError(f"graph_scale is {graph_scale}; it must be a finite number, 0 or more")
+
+
+def _scale(stats: UserStatistics, *, rescale: bool) -> float:
+    """Length to divide actions by, so that none is longer than 1."""
+    if stats.max_norm is None:
+        mean = stats.packed_gram[:, _diagonal(stats.dim)].sum() / max(stats.n_samples, 1.0)
+        if mean > _UNIT:
+            _warn(
+                f"the mean squared length of the actions is {mean:.3g}, so some are longer than 1 and the theory's "
+                "assumption is broken; their largest length is not known, divide the actions by it"
+            )
+        return 1.0
+    if stats.max_norm <= _UNIT:
+        return 1.0
+    if not rescale:
+        _warn(f"actions are up to {stats.max_norm:.3g} long and rescale=False: the theory assumes at most 1")
+        return 1.0
+    _warn(
+        f"actions are up to {stats.max_norm:.3g} long: the formulas are evaluated on actions divided by that "
+        "length (model.scale); ridge, theta_bound and a numeric gap are in those units"
+    )
+    return stats.max_norm
+
+
+def _diagonal(dim: int) -> Any:
+    from coterie.packed import diagonal_positions
+
+    return diagonal_positions(dim)
+
+
+def _warn_outside(slots: Slots, confidence: Confidence, dim: int) -> None:
+    """One warning on all of the paper's conditions that the settings leave."""
+    outside = list(slots.outside)
+    regularity = confidence.regularity
+    if isinstance(regularity, Smoothed | IID) and regularity.value > 1 / dim:
+        outside.append(
+            f"regularity {regularity.value:g} is above 1/d = {1 / dim:.3g}, the largest possible for actions of length 1"
+        )
+    if outside:
+        _warn(f"outside the paper's conditions, so its guarantee is off: {'; '.join(outside)}")
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, CoterieWarning, stacklevel=5)

@@ -1,0 +1,82 @@
+"""Why a user is served as she is: who lends, how much, and why others do not.
+
+Takes: a fitted model and a user.
+Gives: an `Explanation`, which prints as a few lines.
+Next: `coterie.cli`.
+"""
+
+from dataclasses import dataclass
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Lender:
+    """A user whose data are used, with her share of the pooled samples."""
+
+    user: object
+    distance: float
+    threshold: float
+    count: float
+    share: float
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A user whose data are not used, and why."""
+
+    user: object
+    distance: float
+    threshold: float
+    count: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a decision for one user rests on.
+
+    `neighbours` is sorted by share of the samples, `left_out` by distance; distances, thresholds, gap
+    and radius are in the scaled units in which the rules are evaluated (`model.scale`).
+    """
+
+    user: object
+    seen: bool
+    algorithm: str
+    own_count: float
+    pooled_count: float
+    pooled_users: int
+    radius: float
+    gap: float | None
+    neighbours: tuple[Lender, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def own_share(self) -> float:
+        """Share of the pooled samples that are the user's own."""
+        return self.own_count / self.pooled_count if self.pooled_count else 0.0
+
+    def __str__(self) -> str:
+        """A few lines for a person."""
+        known = "" if self.seen else " (never seen in the logs: treated as a user without data)"
+        gap = "" if self.gap is None else f", gap {self.gap:.3g}"
+        lines = [
+            f"User {self.user!r}{known}, served by {self.algorithm}: {self.pooled_count:g} samples of "
+            f"{self.pooled_users} users, {self.own_share:.0%} of them own; radius {self.radius:.3g}{gap}.",
+            *_listed(
+                "Lends", [f"{n.user!r} ({n.share:.0%} of the samples{_near(n.distance)})" for n in self.neighbours]
+            ),
+            *_listed("Left out", [f"{n.user!r}: {n.reason}" for n in self.left_out]),
+        ]
+        return "\n".join(lines)
+
+
+def _near(distance: float) -> str:
+    return "" if distance != distance else f", distance {distance:.3g}"
+
+
+def _listed(title: str, entries: list[str]) -> list[str]:
+    if not entries:
+        return []
+    more = [f"    and {len(entries) - _SHOWN} more"] if len(entries) > _SHOWN else []
+    return [f"  {title}:", *(f"    {entry}" for entry in entries[:_SHOWN]), *more]

@@ -1,0 +1,248 @@
+"""A fitted model: decides for any user, tells who lends to whom and why.
+
+Takes: what `compose` computed.
+Gives: a `Model`, immutable; `decide`, `decide_many`, `neighbours`, `explain`, `save`.
+Paper: the decision phases; D-tilde_u and n-tilde_u.
+Next: `coterie.model_file`.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coterie.algorithms.explanation import Explanation, LeftOut, Lender
+from coterie.algorithms.report import FitReport
+from coterie.confidence import Confidence
+from coterie.decision import ActionSets, Bonus, Choice, Decision, Decisions, Policy, choose
+from coterie.errors import ActionError, FileError
+from coterie.logs.logs import default_threads
+from coterie.neighbourhood import Metric, Neighbourhood
+from coterie.neighbourhood.neighbourhood import IntArray
+from coterie.packed import FloatArray
+from coterie.statistics import UserStatistics
+from coterie.user_ids import Ids, UserIndex
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What explaining and updating need beyond deciding: own statistics, radii and the neighbourhood."""
+
+    statistics: UserStatistics
+    neighbourhood: Neighbourhood
+    radius: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted model.
+
+    `users`, `theta`, `pooled_count` and `pooled_users` are aligned with the statistics' users; `theta` is
+    in the units of the logs; `scale` is the length by which actions were divided.
+    """
+
+    algorithm: str
+    parameters: dict[str, Any]
+    index: UserIndex
+    policy: Policy
+    confidence: Confidence
+    bonus: Bonus
+    scale: float
+    features: tuple[str, ...] | None
+    intercept: bool
+    report: FitReport
+    evidence: Evidence | None
+
+    @property
+    def users(self) -> Ids:
+        """User ids (U,)."""
+        return self.index.ids
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return len(self.index)
+
+    @property
+    def dim(self) -> int:
+        """Coordinates that an action given to `decide` must have."""
+        return int(self.policy.theta.shape[1]) - int(self.intercept)
+
+    @property
+    def theta(self) -> FloatArray:
+        """Pooled estimate (U, d) of each user, in the units of the logs."""
+        return self.policy.theta[self.policy.group[:-1]] / self.scale
+
+    @property
+    def pooled_count(self) -> FloatArray:
+        """Samples (U,) that each user is served from."""
+        return self.policy.count[self.policy.group[:-1]]
+
+    @property
+    def pooled_users(self) -> IntArray:
+        """Users (U,) that each user is served from, herself included."""
+        return self.policy.n_pooled[self.policy.group[:-1]].astype(np.int64)
+
+    @property
+    def gap(self) -> FloatArray | None:
+        """Gap (U,) of each user in scaled units, None for algorithms without one."""
+        hood = self.evidence.neighbourhood if self.evidence else None
+        return hood.limit[:-1] if isinstance(hood, Metric) and hood.strict else None
+
+    @property
+    def statistics(self) -> UserStatistics:
+        """The users' own statistics: add more logs to them and fit again."""
+        return self._kept("its own statistics").statistics
+
+    def with_bonus(self, bonus: Bonus) -> "Model":
+        """Same model deciding with another sign, form or scale; beta stays as it was fitted."""
+        return replace(self, bonus=replace(bonus, prior=self.bonus.prior))
+
+    def decide(self, user: object, actions: object) -> Decision:
+        """Best of `actions` (K, d) for one user; a user never seen is a user without data."""
+        sets = self._one_set(actions)
+        row = self.index.row(user)
+        rows = np.array([row if row >= 0 else self.n_users])
+        choice = choose(self.policy, rows, sets, self.bonus)
+        group = self.policy.group[rows[0]]
+        estimate, width = float(choice.estimate[0, 0]), float(choice.width[0, 0])
+        return Decision(
+            index=int(choice.index[0, 0]),
+            estimate=estimate,
+            width=width,
+            score=estimate + self.bonus.sign * width,
+            pooled_count=float(self.policy.count[group]),
+            pooled_users=int(self.policy.n_pooled[group]),
+            seen=row >= 0,
+        )
+
+    def decide_many(self, users: object, actions: object, *, threads: int | None = None) -> Decisions:
+        """Best action of each request: `actions` (B, K, d), or one shared set (K, d)."""
+        rows = self.index.rows(users)
+        sets = self._sets(actions, len(rows))
+        return self.decide_rows(rows, sets, threads=threads)
+
+    def decide_rows(
+        self, rows: IntArray, sets: ActionSets, *, top: int | None = None, threads: int | None = None
+    ) -> Decisions:
+        """Best action, or best `top` actions, of sets of any sizes for users by row (-1: never seen).
+
+        `sets` holds actions without the intercept.
+        """
+        asked = np.where(rows >= 0, rows, self.n_users)
+        ready = sets._replace(action=self._ready(sets.action))
+        choice = choose(self.policy, asked, ready, self.bonus, top=top or 1, threads=threads or default_threads())
+        if top is None:
+            choice = Choice(*(field[:, 0] for field in choice))
+        group = self.policy.group[asked]
+        return Decisions(
+            index=choice.index,
+            estimate=choice.estimate,
+            width=choice.width,
+            score=choice.estimate + self.bonus.sign * choice.width,
+            pooled_count=self.policy.count[group],
+            pooled_users=self.policy.n_pooled[group].astype(np.int64),
+            seen=rows >= 0,
+        )
+
+    def neighbours(self, user: object) -> Ids:
+        """Ids of the users that lend to this one, herself included if she is known."""
+        evidence = self._kept("neighbours")
+        row = self.index.row(user)
+        return self.users[evidence.neighbourhood.trace(row if row >= 0 else self.n_users).lends]
+
+    def explain(self, user: object) -> Explanation:
+        """Who lends to this user and why, the gap used, and why others are left out."""
+        evidence = self._kept("explanations")
+        known = self.index.row(user)
+        row = known if known >= 0 else self.n_users
+        trace, count = evidence.neighbourhood.trace(row), evidence.statistics.count
+        group = self.policy.group[row]
+        pooled = float(self.policy.count[group])
+        lenders = sorted(np.flatnonzero(trace.lends).tolist(), key=lambda v: (-count[v], v))
+        others = np.flatnonzero(~trace.lends)
+        others = others[np.argsort(trace.distance[others], kind="stable")]
+
+        def pair(v: int) -> tuple[object, float, float, float]:
+            return self.users[v].item(), float(trace.distance[v]), float(trace.threshold[v]), float(count[v])
+
+        hood = evidence.neighbourhood
+        return Explanation(
+            user=user,
+            seen=known >= 0,
+            algorithm=self.algorithm,
+            own_count=float(count[row]) if known >= 0 else 0.0,
+            pooled_count=pooled,
+            pooled_users=int(self.policy.n_pooled[group]),
+            radius=float(evidence.radius[row]),
+            gap=float(hood.limit[row]) if isinstance(hood, Metric) and hood.strict else None,
+            neighbours=tuple(Lender(*pair(v), share=float(count[v]) / pooled if pooled else 0.0) for v in lenders),
+            left_out=tuple(LeftOut(*pair(v), reason=hood.reason(row, v, trace)) for v in others.tolist()),
+        )
+
+    def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+        """Write to one file, in one step.
+
+        `compact` leaves out the users' own statistics and the neighbourhood: decisions stay the same,
+        but `neighbours`, `explain` and `statistics` are lost, and a warning says so.
+        """
+        from coterie.model_file import save
+
+        save(self, path, compact=compact)
+
+    def _kept(self, what: str) -> Evidence:
+        if self.evidence is None:
+            raise FileError(
+                f"this model was saved with compact=True and has no {what}; decide with it, or save it whole"
+            )
+        return self.evidence
+
+    def _one_set(self, actions: object) -> ActionSets:
+        matrix = self._ready(_matrix(actions, 2, "(K, d)"))
+        return ActionSets(matrix, np.zeros(1, dtype=np.int64), np.array([len(matrix)]))
+
+    def _sets(self, actions: object, n: int) -> ActionSets:
+        array = np.asarray(actions, dtype=np.float64)
+        if array.ndim == 2:  # noqa: PLR2004
+            _require_some(array.shape[0])
+            return ActionSets(array, np.zeros(n, dtype=np.int64), np.full(n, len(array)))
+        array = _matrix(actions, 3, "(B, K, d), or one shared set (K, d)")
+        b, k, dim = array.shape
+        if b != n:
+            raise ActionError(f"{n} users and {b} action sets were given; one set per user, or one shared (K, d)")
+        return ActionSets(array.reshape(b * k, dim), np.arange(b) * k, np.full(b, k))
+
+    def _ready(self, action: FloatArray) -> FloatArray:
+        """Actions in scaled units, with the intercept."""
+        if action.shape[-1] != self.dim:
+            named = f" ({', '.join(self.features[: self.dim])})" if self.features else ""
+            raise ActionError(
+                f"actions have {action.shape[-1]} coordinates and the model was fitted on {self.dim}{named}; "
+                "give the same coordinates in the same order"
+            )
+        if self.intercept:
+            action = np.hstack([action, np.ones((len(action), 1))])
+        return np.ascontiguousarray(action if self.scale == 1 else action / self.scale)
+
+
+def _matrix(actions: object, ndim: int, shape: str) -> FloatArray:
+    try:
+        array = np.asarray(actions, dtype=np.float64)
+    except (TypeError, ValueError) as failure:
+        raise ActionError(f"actions are not an array of numbers ({failure}); shape {shape} is required") from failure
+    if array.size == 0 and array.shape[-2:-1] in {(0,), ()}:
+        _require_some(0)
+    if array.ndim != ndim:
+        raise ActionError(f"actions have shape {array.shape}; {shape} is required")
+    if ndim > 2:  # noqa: PLR2004
+        _require_some(array.shape[1])
+    return array
+
+
+def _require_some(n: int) -> None:
+    if n == 0:
+        raise ActionError("the action set is empty; give at least one action to choose from")
+
+

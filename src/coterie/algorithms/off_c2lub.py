@@ -1,0 +1,92 @@
+r"""Off-C2LUB: start from no pair, join those provably within a gap (Algorithm 1).
+
+    1  Input        u_test, A_test, D, alpha >= 1, lambda > 0, delta, gamma-hat >= 0
+    2  Initialise   no edges; N_min; M_u, b_u, CI_u, theta-hat_u for each u      confidence.estimate
+    5  Connect      (u, v) iff ||theta-hat_u - theta-hat_v|| < gamma-hat - alpha (CI_u + CI_v)
+                    and min(N_u, N_v) >= N_min                                   neighbourhood.WithinGap
+    9  Aggregate    one-hop neighbours; M-tilde_u = lambda n-tilde_u I + sum a a'  pooling.PriorPerUser
+   12  Decide       argmax theta-tilde' a - beta ||a||_{M-tilde^-1}              decision.Bonus
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from coterie.algorithms.compose import Slots, fit, require_graph_scale
+from coterie.algorithms.model import Model
+from coterie.algorithms.settings import settings_of
+from coterie.confidence import Confidence
+from coterie.decision import Bonus
+from coterie.errors import ParameterError
+from coterie.logs import Logs
+from coterie.neighbourhood import WithinGap
+from coterie.pooling import PriorPerUser
+from coterie.progress import Progress, silent
+from coterie.statistics import UserStatistics
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffC2LUB:
+    """Off-C2LUB, the algorithm for scarce data.
+
+    Parameters
+    ----------
+    gap : "over", "under" or float
+        gamma-hat: the paper's over- or under-estimation policy, or a number in scaled units.
+    sharing : "own", "mutual" or "global"
+        Whose gap counts: that of the user being served (the paper, so lending is directed), both ends',
+        or the smallest one that any user has, for everybody.
+    min_samples : "theory" or float
+        N_min; counts at or above it pass.
+    graph_scale : float
+        alpha, the factor of the radii.
+    confidence, bonus, rescale
+        See `Confidence` and `Bonus`; `rescale` divides actions by the longest one if that exceeds 1.
+
+    Examples
+    --------
+    >>> import coterie as ct
+    >>> logs = ct.Logs.from_arrays([1, 1, 2, 2], [[1.0], [1.0], [1.0], [1.0]], [1.0, 1.0, 1.0, 1.0])
+    >>> model = OffC2LUB(gap=0.0, confidence=Confidence(noise=0.1)).fit(logs)
+    >>> model.neighbours(1).tolist(), model.decide(1, [[0.5], [1.0]]).index
+    ([1], 1)
+    """
+
+    gap: float | Literal["under", "over"] = "over"
+    sharing: Literal["own", "mutual", "global"] = "own"
+    min_samples: float | Literal["theory"] = "theory"
+    graph_scale: float = 1.0
+    confidence: Confidence = field(default_factory=Confidence)
+    bonus: Bonus = field(default_factory=Bonus)
+    rescale: bool = True
+
+    def __post_init__(self) -> None:
+        require_graph_scale(self.graph_scale)
+        if isinstance(self.gap, str):
+            if self.gap not in {"under", "over"}:
+                raise ParameterError(f'gap is {self.gap!r}; give "over", "under" or a number, 0 or more')
+        elif not self.gap >= 0:
+            raise ParameterError(f"gap is {self.gap}; it must be 0 or more")
+        if self.sharing not in {"own", "mutual", "global"}:
+            raise ParameterError(f'sharing is {self.sharing!r}; give "own" (the paper), "mutual" or "global"')
+        if self.min_samples != "theory" and (isinstance(self.min_samples, str) or not self.min_samples >= 0):
+            raise ParameterError(f'min_samples is {self.min_samples!r}; give "theory" or a number, 0 or more')
+
+    def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
+        """Fitted model of statistics or logs."""
+        slots = Slots(
+            name="Off-C2LUB",
+            confidence=self.confidence,
+            edges=WithinGap(self.gap, self.graph_scale, self.sharing, self.min_samples),
+            prior=PriorPerUser(),
+            bonus=self.bonus,
+            rescale=self.rescale,
+            graph_scale=self.graph_scale,
+            outside=(f"graph_scale {self.graph_scale:g} is below 1",) if self.graph_scale < 1 else (),
+        )
+        return fit(data, slots, self.settings(), progress)
+
+    def settings(self) -> dict[str, Any]:
+        """Parameters as plain values, for a model file."""
+        return settings_of(self)
+
+

@@ -1,0 +1,75 @@
+r"""Off-CLUB: start from all pairs, drop those provably different (Algorithm 2).
+
+    1  Input        u_test, A_test, D, alpha, lambda > 1, delta
+    2  Initialise   all edges; M_u, b_u, CI_u, theta-hat_u for each u            confidence.estimate
+    5  Remove       (u, v) iff ||theta-hat_u - theta-hat_v|| > alpha (CI_u + CI_v) neighbourhood.NotSeparated
+    9  Aggregate    one-hop neighbours, never connected components               pooling.pool
+   10  Compute      M-tilde_u = lambda I + sum a a'                              pooling.PriorOnce
+   12  Decide       argmax theta-tilde' a - beta ||a||_{M-tilde^-1}              decision.Bonus
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from coterie.algorithms.compose import Slots, fit, require_graph_scale
+from coterie.algorithms.model import Model
+from coterie.algorithms.settings import settings_of
+from coterie.confidence import Confidence
+from coterie.decision import Bonus
+from coterie.logs import Logs
+from coterie.neighbourhood import NotSeparated
+from coterie.pooling import PriorOnce
+from coterie.progress import Progress, silent
+from coterie.statistics import UserStatistics
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffCLUB:
+    """Off-CLUB, the algorithm for plentiful data.
+
+    Parameters
+    ----------
+    graph_scale : float
+        alpha, the factor of the radii; Theorem 1 is about alpha = 1.
+    confidence, bonus, rescale
+        See `Confidence` and `Bonus`; `rescale` divides actions by the longest one if that exceeds 1.
+
+    Examples
+    --------
+    >>> import coterie as ct
+    >>> logs = ct.Logs.from_arrays(["a", "b"], [[1.0], [1.0]], [0.9, 1.1])
+    >>> model = OffCLUB(confidence=Confidence(ridge=2.0)).fit(logs)
+    >>> model.neighbours("a").tolist(), model.theta.tolist()
+    (['a', 'b'], [[0.5], [0.5]])
+    """
+
+    graph_scale: float = 1.0
+    confidence: Confidence = field(default_factory=Confidence)
+    bonus: Bonus = field(default_factory=Bonus)
+    rescale: bool = True
+
+    def __post_init__(self) -> None:
+        require_graph_scale(self.graph_scale)
+
+    def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
+        """Fitted model of statistics or logs."""
+        slots = Slots(
+            name="Off-CLUB",
+            confidence=self.confidence,
+            edges=NotSeparated(self.graph_scale),
+            prior=PriorOnce(),
+            bonus=self.bonus,
+            rescale=self.rescale,
+            graph_scale=self.graph_scale,
+            outside=self._outside(),
+        )
+        return fit(data, slots, self.settings(), progress)
+
+    def settings(self) -> dict[str, Any]:
+        """Parameters as plain values, for a model file."""
+        return settings_of(self)
+
+    def _outside(self) -> tuple[str, ...]:
+        alpha = [] if self.graph_scale == 1 else [f"graph_scale {self.graph_scale:g} is not the 1 of Theorem 1"]
+        ridge = self.confidence.ridge
+        return (*alpha, *([] if ridge > 1 else [f"ridge {ridge:g} is not above the 1 of Algorithm 2's input"]))

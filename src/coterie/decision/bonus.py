@@ -1,0 +1,57 @@
+"""The decision slot: what is added to an estimate for what is not known about it.
+
+Takes: nothing but its own settings.
+Gives: a `Bonus`.
+Paper: the decision phases of Algorithms 1 and 2 (pessimistic, norm).
+Next: `decide`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import math
+
+from coterie.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Bonus:
+    r"""score = estimate + sign * width, with width = scale * beta * ||a||_{M^-1}.
+
+    Parameters
+    ----------
+    sign : -1, 0 or 1
+        Pessimistic (the paper), greedy, or optimistic.
+    form : "norm" or "squared"
+        The norm as printed, or its square.
+    scale : float
+        Factor of the width.
+    prior : "printed" or "proof"
+        How beta ends for Off-C2LUB, whose prior is lambda n I: in sqrt(lambda) as Algorithm 1 prints, or
+        in sqrt(lambda n) as the proof of its Theorem 2 needs. Nothing changes where n is 1.
+
+    Examples
+    --------
+    >>> Bonus(sign=0).is_greedy
+    True
+    """
+
+    sign: Literal[-1, 0, 1] = -1
+    form: Literal["norm", "squared"] = "norm"
+    scale: float = 1.0
+    prior: Literal["printed", "proof"] = "printed"
+
+    def __post_init__(self) -> None:
+        if self.sign not in {-1, 0, 1}:
+            raise ParameterError(f"sign is {self.sign}; give -1 (pessimistic), 0 (greedy) or 1 (optimistic)")
+        if self.form not in {"norm", "squared"}:
+            raise ParameterError(f'form is {self.form!r}; give "norm" (as printed) or "squared"')
+        if not (self.scale >= 0 and math.isfinite(self.scale)):
+            raise ParameterError(f"scale is {self.scale}; it must be a finite number, 0 or more")
+        if self.prior not in {"printed", "proof"}:
+            raise ParameterError(f'prior is {self.prior!r}; give "printed" or "proof"')
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether the width plays no part in the choice."""
+        return self.sign == 0

@@ -1,0 +1,120 @@
+"""Models in a file: one safetensors file with a JSON manifest, mapped on opening.
+
+Takes: a fitted `Model`.
+Gives: a file, and the model back; `load` opens statistics too.
+Next: `coterie.cli`.
+"""
+
+import os
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+from coterie import array_file
+from coterie.algorithms import Model
+from coterie.algorithms.model import Evidence
+from coterie.algorithms.report import FitReport
+from coterie.algorithms.settings import confidence_from, settings_of
+from coterie.array_file import Arrays
+from coterie.decision import Bonus, Policy
+from coterie.errors import CoterieWarning
+from coterie.neighbourhood import Alone, Everybody, Metric, Neighbourhood, SameLabel
+from coterie.statistics import UserStatistics
+from coterie.statistics.user_statistics import KIND as STATISTICS
+from coterie.user_ids import UserIndex
+
+MODEL = "model"
+_POLICY = ("group", "theta", "factor", "multiplier", "count", "n_pooled")
+
+
+def save(model: Model, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+    """Write a model; `compact` leaves out what only explaining and updating need."""
+    arrays = {"users": model.users} | {f"policy.{name}": getattr(model.policy, name) for name in _POLICY}
+    parameters: dict[str, Any] = {
+        "algorithm": model.algorithm,
+        "parameters": model.parameters,
+        "confidence": settings_of(model.confidence),
+        "bonus": settings_of(model.bonus),
+        "scale": model.scale,
+        "features": None if model.features is None else list(model.features),
+        "intercept": model.intercept,
+        "report": asdict(model.report),
+    }
+    if compact:
+        warnings.warn(
+            "saved compact: decisions stay the same; neighbours, explain and statistics are lost",
+            CoterieWarning,
+            stacklevel=3,
+        )
+    elif model.evidence is not None:
+        more, described = _evidence_out(model.evidence)
+        arrays |= more
+        parameters["evidence"] = described
+    array_file.write(path, MODEL, arrays, parameters)
+
+
+def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
+    """The model, or the statistics, in a saved file, mapped: nothing is read before it is used.
+
+    Files up to 256 MiB are compared with their checksums on opening; `verify` says so for all or none.
+    """
+    opened = array_file.read(path, (MODEL, STATISTICS), verify=verify)
+    if opened.manifest.kind == STATISTICS:
+        return UserStatistics.from_file(opened.arrays, opened.manifest.parameters)
+    try:
+        return _model(opened.arrays, opened.manifest.parameters)
+    except (KeyError, TypeError, ValueError) as failure:
+        raise array_file.damaged(path, "something that a model needs is missing or of the wrong kind") from failure
+
+
+def _model(arrays: Arrays, given: dict[str, Any]) -> Model:
+    index = UserIndex(arrays["users"])
+    described = given.get("evidence")
+    return Model(
+        algorithm=given["algorithm"],
+        parameters=given["parameters"],
+        index=index,
+        policy=Policy(**{name: arrays[f"policy.{name}"] for name in _POLICY}),
+        confidence=confidence_from(given["confidence"]),
+        bonus=Bonus(**given["bonus"]),
+        scale=given["scale"],
+        features=None if given["features"] is None else tuple(given["features"]),
+        intercept=given["intercept"],
+        report=FitReport(**{**given["report"], "notes": tuple(given["report"]["notes"])}),
+        evidence=None if described is None else _evidence_in(arrays, described, index),
+    )
+
+
+def _evidence_out(evidence: Evidence) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arrays and description of the statistics and of the neighbourhood."""
+    stats, hood = evidence.statistics, evidence.neighbourhood
+    arrays: dict[str, Any] = {
+        "statistics.count": stats.count,
+        "statistics.moment": stats.moment,
+        "statistics.packed_gram": stats.packed_gram,
+        "statistics.reward_square": stats.reward_square,
+        "radius": evidence.radius,
+    }
+    described: dict[str, Any] = {"statistics": stats.parameters(), "kind": type(hood).__name__}
+    if isinstance(hood, Metric):
+        arrays |= {"hood.theta": hood.theta, "hood.slack": hood.slack, "hood.limit": hood.limit}
+        described |= {"strict": hood.strict, "mutual": hood.mutual}
+    elif isinstance(hood, SameLabel):
+        arrays["hood.labels"] = hood.labels
+    return arrays, described
+
+
+def _evidence_in(arrays: Arrays, described: dict[str, Any], index: UserIndex) -> Evidence:
+    own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith("statistics.")}
+    stats = UserStatistics.from_file({"users": index.ids, **own}, described["statistics"])
+    return Evidence(stats, _neighbourhood(arrays, described, len(index)), arrays["radius"])
+
+
+def _neighbourhood(arrays: Arrays, described: dict[str, Any], n_users: int) -> Neighbourhood:
+    kind = described["kind"]
+    if kind == "Metric":
+        points = arrays["hood.theta"], arrays["hood.slack"], arrays["hood.limit"]
+        return Metric(*points, strict=described["strict"], mutual=described["mutual"])
+    if kind == "SameLabel":
+        return SameLabel(arrays["hood.labels"])
+    return {"Everybody": Everybody, "Alone": Alone}[kind](n_users)
