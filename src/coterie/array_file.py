@@ -68,7 +68,9 @@ def replace_file(path: str | os.PathLike[str], save: Any) -> None:
     """Let `save(temporary path)` write a new file and move it to `path` once it is safely on disk."""
     target = Path(path)
     if not target.parent.is_dir():
-        raise FileError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into; make it first")
+        raise FileError(
+            f"there is no folder {str(target.parent)!r} to write {target.name!r} into; make it first"
+        )
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         save(temporary)
@@ -91,7 +93,9 @@ def read(path: str | os.PathLike[str], kinds: tuple[str, ...], *, verify: bool |
     header, start = _header(file, size)
     manifest = _manifest(file, header)
     if manifest.kind not in kinds:
-        raise FileError(f"{str(file)!r} holds {manifest.kind!r}; {' or '.join(map(repr, kinds))} is required here")
+        raise FileError(
+            f"{str(file)!r} holds {manifest.kind!r}; {' or '.join(map(repr, kinds))} is required here"
+        )
     arrays = _mapped(file, header, start, size)
     if verify or (verify is None and size <= _VERIFY_UP_TO):
         for name, array in arrays.items():
@@ -106,7 +110,11 @@ def _storable(array: NDArray[Any]) -> NDArray[Any]:
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "U":
         width = array.dtype.itemsize // 4
-        return array.view(np.uint32).reshape(len(array), width) if array.size else np.zeros((0, width), np.uint32)
+        return (
+            array.view(np.uint32).reshape(len(array), width)
+            if array.size
+            else np.zeros((0, width), np.uint32)
+        )
     return array
 
 
@@ -130,7 +138,7 @@ def _save(path: Path, arrays: Arrays, manifest: Manifest) -> None:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
         for array in arrays.values():
-            file.write(memoryview(array).cast("B") if array.size else b"")
+            file.write(_bytes(array))
 
 
 def _header(file: Path, size: int) -> tuple[dict[str, Any], int]:
@@ -151,7 +159,9 @@ def _manifest(file: Path, header: dict[str, Any]) -> Manifest:
     metadata = header.pop("__metadata__", None)
     text = metadata.get(_KEY) if isinstance(metadata, dict) else None
     if not isinstance(text, str):
-        raise FileError(f"{str(file)!r} is a safetensors file of something else; a file saved by coterie is required")
+        raise FileError(
+            f"{str(file)!r} is a safetensors file of something else; a file saved by coterie is required"
+        )
     try:
         version = json.loads(text).get("format_version")
         if isinstance(version, int) and version > FORMAT_VERSION:
@@ -185,7 +195,12 @@ def _mapped(file: Path, header: dict[str, Any], start: int, size: int) -> dict[s
 
 
 def _checksum(array: NDArray[Any]) -> int:
-    return zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B")) if array.size else 0
+    return zlib.crc32(_bytes(np.ascontiguousarray(array)))
+
+
+def _bytes(array: NDArray[Any]) -> Any:
+    """Bytes of an array without a copy."""
+    return array.reshape(-1).view(np.uint8).data if array.size else b""
 
 
 def damaged(file: str | os.PathLike[str], what: str) -> FileError:

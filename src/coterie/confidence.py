@@ -195,8 +195,7 @@ def multiplier(
     proof : bool
         End in sqrt(lambda n), as the proof of Theorem 2 does, and not in the printed sqrt(lambda).
     """
-    if isinstance(confidence.noise, str):
-        raise AssertionError("resolve the noise first")
+    assert not isinstance(confidence.noise, str), "resolve the noise first"  # noqa: S101
     prior = confidence.ridge * np.asarray(n_priors, dtype=np.float64)
     log_det = dim * np.log1p(np.asarray(count, dtype=np.float64) / (prior * dim))
     log_union = 2 * math.log(2 * n_users / confidence.failure_prob)
@@ -208,9 +207,9 @@ def multiplier(
 def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) -> Estimates:
     r"""Every user's ridge estimate and radius, after dividing actions by `scale`.
 
-    .. math:: \hat\theta_u = (\lambda I + \sum a a')^{-1} \sum r a, \quad CI_u = \beta_u / \sqrt{\text{information}_u}
+    .. math:: \hat\theta_u = (\lambda I + \sum a a')^{-1} \sum r a, \quad CI_u = \beta_u / \sqrt{i_u}
 
-    A user without data has estimate 0; the radius is infinite under `Smoothed` and `IID` and
+    with i_u the regularity's `information`. A user without data has estimate 0; her radius is infinite under `Smoothed` and `IID` and
     beta / sqrt(lambda) under `Observed`.
     """
     theta = np.empty((stats.n_users, stats.dim))

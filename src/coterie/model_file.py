@@ -64,7 +64,9 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
     try:
         return _model(opened.arrays, opened.manifest.parameters)
     except (KeyError, TypeError, ValueError) as failure:
-        raise array_file.damaged(path, "something that a model needs is missing or of the wrong kind") from failure
+        raise array_file.damaged(
+            path, "something that a model needs is missing or of the wrong kind"
+        ) from failure
 
 
 def _model(arrays: Arrays, given: dict[str, Any]) -> Model:
@@ -117,4 +119,4 @@ def _neighbourhood(arrays: Arrays, described: dict[str, Any], n_users: int) -> N
         return Metric(*points, strict=described["strict"], mutual=described["mutual"])
     if kind == "SameLabel":
         return SameLabel(arrays["hood.labels"])
-    return {"Everybody": Everybody, "Alone": Alone}[kind](n_users)
+    return Everybody(n_users) if kind == "Everybody" else Alone(n_users)

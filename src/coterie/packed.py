@@ -89,7 +89,7 @@ def regularised(packed: FloatArray, ridge: FloatArray | float) -> FloatArray:
 
 def factorise(packed: FloatArray, ridge: FloatArray | float) -> FloatArray:
     r"""Lower Cholesky factors L (n, d, d) with `L L' = ridge I + gram`."""
-    return np.linalg.cholesky(regularised(packed, ridge))
+    return np.asarray(np.linalg.cholesky(regularised(packed, ridge)), dtype=np.float64)
 
 
 def solve(factor: FloatArray, right: FloatArray) -> FloatArray:

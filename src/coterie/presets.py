@@ -28,7 +28,9 @@ def paper_text(algorithm: str, *, dim: int = _DIM, candidates: int = _CANDIDATES
     """
     variance = 2 * (dim - 1) / (dim**2 * (dim + 2))
     regularity = Smoothed(smoothed_regularity(1 / dim, variance, candidates))
-    return _settings(algorithm, Confidence(ridge=0.5, failure_prob=0.01, regularity=regularity), Bonus(), "theory")
+    return _settings(
+        algorithm, Confidence(ridge=0.5, failure_prob=0.01, regularity=regularity), Bonus(), "theory"
+    )
 
 
 def paper_tables(algorithm: str) -> dict[str, Any]:
@@ -41,7 +43,9 @@ def paper_tables(algorithm: str) -> dict[str, Any]:
     return _settings(algorithm, confidence, Bonus(form="squared", scale=0.1), 0.0)
 
 
-def _settings(algorithm: str, confidence: Confidence, bonus: Bonus, min_samples: float | str) -> dict[str, Any]:
+def _settings(
+    algorithm: str, confidence: Confidence, bonus: Bonus, min_samples: float | str
+) -> dict[str, Any]:
     common = {"confidence": confidence, "bonus": bonus}
     by_name: dict[str, dict[str, Any]] = {
         "OffCLUB": {**common, "graph_scale": 0.1},

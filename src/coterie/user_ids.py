@@ -6,6 +6,7 @@ Next: `coterie.logs`, which reads ids, and `coterie.statistics`, which counts by
 """
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,7 +50,7 @@ def as_ids(values: object, where: str = "users") -> Ids:
 
 def _from_objects(array: NDArray[Any], where: str) -> Ids:
     for row, value in enumerate(array.tolist()):
-        if value is None or value != value:
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             raise LogError(f"{where} has no value in row {row}; every row needs a user")
     kinds = {type(value) for value in array.tolist()}
     if kinds <= {str, np.str_}:

@@ -86,7 +86,9 @@ def statistics_of(data: object, progress: Progress = silent) -> UserStatistics:
     if isinstance(data, Logs):
         data = summarize(data, progress=progress)
     if not isinstance(data, UserStatistics):
-        raise LogError(f"fit takes UserStatistics or Logs, not {type(data).__name__}; see summarize and read_logs")
+        raise LogError(
+            f"fit takes UserStatistics or Logs, not {type(data).__name__}; see summarize and read_logs"
+        )
     if data.n_users == 0:
         raise LogError("the statistics have no users; at least one is required")
     return data
@@ -104,8 +106,8 @@ def _scale(stats: UserStatistics, *, rescale: bool) -> float:
         mean = stats.packed_gram[:, _diagonal(stats.dim)].sum() / max(stats.n_samples, 1.0)
         if mean > _UNIT:
             _warn(
-                f"the mean squared length of the actions is {mean:.3g}, so some are longer than 1 and the theory's "
-                "assumption is broken; their largest length is not known, divide the actions by it"
+                f"the mean squared length of the actions is {mean:.3g}, so some are longer than 1 and the "
+                "theory's assumption is broken; their largest length is not known, divide the actions by it"
             )
         return 1.0
     if stats.max_norm <= _UNIT:
@@ -132,7 +134,8 @@ def _warn_outside(slots: Slots, confidence: Confidence, dim: int) -> None:
     regularity = confidence.regularity
     if isinstance(regularity, Smoothed | IID) and regularity.value > 1 / dim:
         outside.append(
-            f"regularity {regularity.value:g} is above 1/d = {1 / dim:.3g}, the largest possible for actions of length 1"
+            f"regularity {regularity.value:g} is above 1/d = {1 / dim:.3g}, the largest that actions of "
+            "length at most 1 can have"
         )
     if outside:
         _warn(f"outside the paper's conditions, so its guarantee is off: {'; '.join(outside)}")

@@ -5,6 +5,7 @@ Gives: an `Explanation`, which prints as a few lines.
 Next: `coterie.cli`.
 """
 
+import math
 from dataclasses import dataclass
 
 _SHOWN = 8
@@ -64,7 +65,8 @@ class Explanation:
             f"User {self.user!r}{known}, served by {self.algorithm}: {self.pooled_count:g} samples of "
             f"{self.pooled_users} users, {self.own_share:.0%} of them own; radius {self.radius:.3g}{gap}.",
             *_listed(
-                "Lends", [f"{n.user!r} ({n.share:.0%} of the samples{_near(n.distance)})" for n in self.neighbours]
+                "Lends",
+                [f"{n.user!r} ({n.share:.0%} of the samples{_near(n.distance)})" for n in self.neighbours],
             ),
             *_listed("Left out", [f"{n.user!r}: {n.reason}" for n in self.left_out]),
         ]
@@ -72,7 +74,7 @@ class Explanation:
 
 
 def _near(distance: float) -> str:
-    return "" if distance != distance else f", distance {distance:.3g}"
+    return "" if math.isnan(distance) else f", distance {distance:.3g}"
 
 
 def _listed(title: str, entries: list[str]) -> list[str]:

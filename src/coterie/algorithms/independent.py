@@ -22,7 +22,7 @@ class Independent:
     --------
     >>> import coterie as ct
     >>> logs = ct.Logs.from_arrays(["a", "b"], [[1.0], [1.0]], [3.0, 6.0])
-    >>> Independent(confidence=Confidence(ridge=2.0)).fit(logs).theta.tolist()
+    >>> Independent(confidence=Confidence(ridge=2.0)).fit(logs).theta.round(9).tolist()
     [[1.0], [2.0]]
     """
 

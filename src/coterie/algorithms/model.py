@@ -7,7 +7,6 @@ Next: `coterie.model_file`.
 """
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,9 +132,11 @@ class Model:
         """
         asked = np.where(rows >= 0, rows, self.n_users)
         ready = sets._replace(action=self._ready(sets.action))
-        choice = choose(self.policy, asked, ready, self.bonus, top=top or 1, threads=threads or default_threads())
+        choice = choose(
+            self.policy, asked, ready, self.bonus, top=top or 1, threads=threads or default_threads()
+        )
         if top is None:
-            choice = Choice(*(field[:, 0] for field in choice))
+            choice = Choice(choice.index[:, 0], choice.estimate[:, 0], choice.width[:, 0])
         group = self.policy.group[asked]
         return Decisions(
             index=choice.index,
@@ -178,7 +179,9 @@ class Model:
             pooled_users=int(self.policy.n_pooled[group]),
             radius=float(evidence.radius[row]),
             gap=float(hood.limit[row]) if isinstance(hood, Metric) and hood.strict else None,
-            neighbours=tuple(Lender(*pair(v), share=float(count[v]) / pooled if pooled else 0.0) for v in lenders),
+            neighbours=tuple(
+                Lender(*pair(v), share=float(count[v]) / pooled if pooled else 0.0) for v in lenders
+            ),
             left_out=tuple(LeftOut(*pair(v), reason=hood.reason(row, v, trace)) for v in others.tolist()),
         )
 
@@ -211,7 +214,9 @@ class Model:
         array = _matrix(actions, 3, "(B, K, d), or one shared set (K, d)")
         b, k, dim = array.shape
         if b != n:
-            raise ActionError(f"{n} users and {b} action sets were given; one set per user, or one shared (K, d)")
+            raise ActionError(
+                f"{n} users and {b} action sets were given; one set per user, or one shared (K, d)"
+            )
         return ActionSets(array.reshape(b * k, dim), np.arange(b) * k, np.full(b, k))
 
     def _ready(self, action: FloatArray) -> FloatArray:
@@ -231,7 +236,9 @@ def _matrix(actions: object, ndim: int, shape: str) -> FloatArray:
     try:
         array = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError) as failure:
-        raise ActionError(f"actions are not an array of numbers ({failure}); shape {shape} is required") from failure
+        raise ActionError(
+            f"actions are not an array of numbers ({failure}); shape {shape} is required"
+        ) from failure
     if array.size == 0 and array.shape[-2:-1] in {(0,), ()}:
         _require_some(0)
     if array.ndim != ndim:
@@ -244,5 +251,3 @@ def _matrix(actions: object, ndim: int, shape: str) -> FloatArray:
 def _require_some(n: int) -> None:
     if n == 0:
         raise ActionError("the action set is empty; give at least one action to choose from")
-
-

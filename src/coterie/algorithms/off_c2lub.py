@@ -1,11 +1,11 @@
 r"""Off-C2LUB: start from no pair, join those provably within a gap (Algorithm 1).
 
-    1  Input        u_test, A_test, D, alpha >= 1, lambda > 0, delta, gamma-hat >= 0
-    2  Initialise   no edges; N_min; M_u, b_u, CI_u, theta-hat_u for each u      confidence.estimate
-    5  Connect      (u, v) iff ||theta-hat_u - theta-hat_v|| < gamma-hat - alpha (CI_u + CI_v)
-                    and min(N_u, N_v) >= N_min                                   neighbourhood.WithinGap
-    9  Aggregate    one-hop neighbours; M-tilde_u = lambda n-tilde_u I + sum a a'  pooling.PriorPerUser
-   12  Decide       argmax theta-tilde' a - beta ||a||_{M-tilde^-1}              decision.Bonus
+ 1  Input        u_test, A_test, D, alpha >= 1, lambda > 0, delta, gamma-hat >= 0
+ 2  Initialise   no edges; N_min; M_u, b_u, CI_u, theta-hat_u for each u      confidence.estimate
+ 5  Connect      (u, v) iff ||theta-hat_u - theta-hat_v|| < gamma-hat - alpha (CI_u + CI_v)
+                 and min(N_u, N_v) >= N_min                                   neighbourhood.WithinGap
+ 9  Aggregate    one-hop neighbours; M-tilde_u = lambda n-tilde_u I + sum a a'  pooling.PriorPerUser
+12  Decide       argmax theta-tilde' a - beta ||a||_{M-tilde^-1}              decision.Bonus
 """
 
 from dataclasses import dataclass, field
@@ -68,7 +68,11 @@ class OffC2LUB:
             raise ParameterError(f"gap is {self.gap}; it must be 0 or more")
         if self.sharing not in {"own", "mutual", "global"}:
             raise ParameterError(f'sharing is {self.sharing!r}; give "own" (the paper), "mutual" or "global"')
-        if self.min_samples != "theory" and (isinstance(self.min_samples, str) or not self.min_samples >= 0):
+        if isinstance(self.min_samples, str):
+            unknown = self.min_samples != "theory"
+        else:
+            unknown = not self.min_samples >= 0
+        if unknown:
             raise ParameterError(f'min_samples is {self.min_samples!r}; give "theory" or a number, 0 or more')
 
     def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
@@ -88,5 +92,3 @@ class OffC2LUB:
     def settings(self) -> dict[str, Any]:
         """Parameters as plain values, for a model file."""
         return settings_of(self)
-
-

@@ -1,11 +1,11 @@
 r"""Off-CLUB: start from all pairs, drop those provably different (Algorithm 2).
 
-    1  Input        u_test, A_test, D, alpha, lambda > 1, delta
-    2  Initialise   all edges; M_u, b_u, CI_u, theta-hat_u for each u            confidence.estimate
-    5  Remove       (u, v) iff ||theta-hat_u - theta-hat_v|| > alpha (CI_u + CI_v) neighbourhood.NotSeparated
-    9  Aggregate    one-hop neighbours, never connected components               pooling.pool
-   10  Compute      M-tilde_u = lambda I + sum a a'                              pooling.PriorOnce
-   12  Decide       argmax theta-tilde' a - beta ||a||_{M-tilde^-1}              decision.Bonus
+ 1  Input        u_test, A_test, D, alpha, lambda > 1, delta
+ 2  Initialise   all edges; M_u, b_u, CI_u, theta-hat_u for each u            confidence.estimate
+ 5  Remove       (u, v) iff ||theta-hat_u - theta-hat_v|| > alpha (CI_u + CI_v) neighbourhood.NotSeparated
+ 9  Aggregate    one-hop neighbours, never connected components               pooling.pool
+10  Compute      M-tilde_u = lambda I + sum a a'                              pooling.PriorOnce
+12  Decide       argmax theta-tilde' a - beta ||a||_{M-tilde^-1}              decision.Bonus
 """
 
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class OffCLUB:
     >>> import coterie as ct
     >>> logs = ct.Logs.from_arrays(["a", "b"], [[1.0], [1.0]], [0.9, 1.1])
     >>> model = OffCLUB(confidence=Confidence(ridge=2.0)).fit(logs)
-    >>> model.neighbours("a").tolist(), model.theta.tolist()
+    >>> model.neighbours("a").tolist(), model.theta.round(9).tolist()
     (['a', 'b'], [[0.5], [0.5]])
     """
 
@@ -70,6 +70,11 @@ class OffCLUB:
         return settings_of(self)
 
     def _outside(self) -> tuple[str, ...]:
-        alpha = [] if self.graph_scale == 1 else [f"graph_scale {self.graph_scale:g} is not the 1 of Theorem 1"]
+        alpha = (
+            [] if self.graph_scale == 1 else [f"graph_scale {self.graph_scale:g} is not the 1 of Theorem 1"]
+        )
         ridge = self.confidence.ridge
-        return (*alpha, *([] if ridge > 1 else [f"ridge {ridge:g} is not above the 1 of Algorithm 2's input"]))
+        return (
+            *alpha,
+            *([] if ridge > 1 else [f"ridge {ridge:g} is not above the 1 of Algorithm 2's input"]),
+        )

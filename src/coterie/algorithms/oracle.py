@@ -33,7 +33,7 @@ class Oracle:
     >>> import coterie as ct
     >>> logs = ct.Logs.from_arrays(["a", "b", "c"], [[1.0], [1.0], [1.0]], [3.0, 5.0, 9.0])
     >>> model = Oracle({"a": 0, "b": 0, "c": 1}, confidence=Confidence(ridge=2.0)).fit(logs)
-    >>> model.theta.tolist()
+    >>> model.theta.round(9).tolist()
     [[2.0], [2.0], [3.0]]
     """
 
@@ -57,9 +57,13 @@ class Oracle:
         if isinstance(labels, Mapping):
             missing = [user for user in stats.users.tolist() if user not in labels]
             if missing:
-                raise ParameterError(f"labels has no label for {len(missing)} users, {missing[0]!r} among them")
+                raise ParameterError(
+                    f"labels has no label for {len(missing)} users, {missing[0]!r} among them"
+                )
             labels = [labels[user] for user in stats.users.tolist()]
         array = np.asarray(labels)
         if array.shape != (stats.n_users,):
-            raise ParameterError(f"labels has shape {array.shape}; one label per user is required, ({stats.n_users},)")
+            raise ParameterError(
+                f"labels has shape {array.shape}; one label per user is required, ({stats.n_users},)"
+            )
         return np.unique(array, return_inverse=True)[1].astype(np.int64)

@@ -22,7 +22,7 @@ class Pooled:
     --------
     >>> import coterie as ct
     >>> logs = ct.Logs.from_arrays(["a", "b"], [[1.0], [1.0]], [3.0, 5.0])
-    >>> Pooled(confidence=Confidence(ridge=2.0)).fit(logs).theta.tolist()
+    >>> Pooled(confidence=Confidence(ridge=2.0)).fit(logs).theta.round(9).tolist()
     [[2.0], [2.0]]
     """
 

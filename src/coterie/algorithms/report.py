@@ -8,11 +8,9 @@ Next: `model`.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from coterie import packed
 from coterie.confidence import Confidence, multiplier
 from coterie.pooling import PooledStatistics
 from coterie.statistics import UserStatistics
@@ -67,7 +65,8 @@ def nothing_done(
     when = f"at about {needed:,.0f} samples per user" if math.isfinite(needed) else "at no count"
     return (
         f"{what}: the radii would resolve the largest observed distance ({distance:.3g}) {when}, and users "
-        f'have {np.median(stats.count):g} at the median; noise="estimate" or a smaller graph_scale narrows the radii.',
+        f'have {np.median(stats.count):g} at the median; noise="estimate" or a smaller graph_scale narrows '
+        "the radii.",
     )
 
 
@@ -101,5 +100,3 @@ def _least(holds: Callable[[float], bool]) -> float:
         middle = math.floor((low + high) / 2)
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
-
-

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from coterie.confidence import IID, Confidence, Observed, Regularity, Smoothed
-from coterie.decision import Bonus
 
 _REGULARITIES: dict[str, Any] = {"Smoothed": Smoothed, "IID": IID, "Observed": Observed}
 
@@ -19,6 +18,7 @@ _REGULARITIES: dict[str, Any] = {"Smoothed": Smoothed, "IID": IID, "Observed": O
 def settings_of(parameters: Any) -> dict[str, Any]:
     """Fields of a parameter object, nested ones with their class name.
 
+    >>> from coterie.decision import Bonus
     >>> settings_of(Bonus(sign=0))
     {'sign': 0, 'form': 'norm', 'scale': 1.0, 'prior': 'printed'}
     """
@@ -28,6 +28,7 @@ def settings_of(parameters: Any) -> dict[str, Any]:
 def confidence_from(settings: dict[str, Any]) -> Confidence:
     """`Confidence` with these settings.
 
+    >>> from coterie.confidence import Smoothed
     >>> confidence_from(settings_of(Confidence(regularity=Smoothed(0.1)))).regularity
     Smoothed(value=0.1)
     """

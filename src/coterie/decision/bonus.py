@@ -6,10 +6,9 @@ Paper: the decision phases of Algorithms 1 and 2 (pessimistic, norm).
 Next: `decide`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
-
-import math
 
 from coterie.errors import ParameterError
 

@@ -83,7 +83,8 @@ class ActionSets(NamedTuple):
     length: IntArray
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Choice:
     """Chosen index, estimate and width, each (B, top)."""
 
     index: IntArray
@@ -108,7 +109,7 @@ def policy(
             lower = packed.factorise(pooled.packed_gram[part], confidence.ridge * times[part])
         except np.linalg.LinAlgError as failure:
             raise ParameterError(
-                f"ridge {confidence.ridge:g} is too small beside the actions' sums to factorise; give a larger one"
+                f"ridge {confidence.ridge:g} is too small beside the sums of the actions; give a larger one"
             ) from failure
         theta[part] = packed.solve(lower, pooled.moment[part])
         factor[part] = packed.pack(lower)

@@ -5,10 +5,10 @@ Gives: the gap of each decision.
 Paper: SubOpt of the problem formulation.
 """
 
+import numpy as np
+
 from coterie.algorithms import Model
 from coterie.packed import FloatArray
-
-import numpy as np
 
 
 def gaps_of(index: object, actions: FloatArray, theta: FloatArray) -> FloatArray:

@@ -56,7 +56,7 @@ class Names:
     weight: str | None
 
 
-def checked(batch: Batch, faults: Faults, names: Names, where: str, first_row: int, drop: bool) -> Batch:  # noqa: PLR0913, FBT001
+def checked(batch: Batch, faults: Faults, names: Names, where: str, first_row: int, drop: bool) -> Batch:
     """The batch without bad rows; unless `drop`, the first bad row is an error."""
     if not faults and _all_good(batch):
         return batch
@@ -76,7 +76,9 @@ def checked(batch: Batch, faults: Faults, names: Names, where: str, first_row: i
 
 def _all_good(batch: Batch) -> bool:
     """Whether nothing is NaN, infinite or negative, told from a few sums."""
-    total = float(np.dot(batch.reward, batch.reward)) + float(np.einsum("ij,ij->", batch.action, batch.action))
+    total = float(np.dot(batch.reward, batch.reward)) + float(
+        np.einsum("ij,ij->", batch.action, batch.action)
+    )
     if batch.weight is not None and len(batch.weight):
         total += float(batch.weight.sum())
         if not batch.weight.min() >= 0:
@@ -91,7 +93,9 @@ def _find_faults(batch: Batch, names: Names) -> Faults:
     if not isinstance(batch.user, np.ndarray) and batch.user.null_count:
         faults[f"{NULL_USER} (null in column {names.user!r})"] = np.asarray(batch.user.is_null())
     faults |= _not_finite(batch.reward, f"in the reward (column {names.reward!r})")
-    features = names.action if len(names.action) == batch.action.shape[1] else names.action * batch.action.shape[1]
+    features = (
+        names.action if len(names.action) == batch.action.shape[1] else names.action * batch.action.shape[1]
+    )
     for j in np.flatnonzero(~np.isfinite(batch.action).all(axis=0)):
         faults |= _not_finite(batch.action[:, j], f"in feature {features[j]!r}")
     if batch.weight is not None:

@@ -52,17 +52,17 @@ def decode(
     action, faults = read_action(rows)
     if intercept:
         action = np.hstack([action, np.ones((len(action), 1))])
-    optional = {
-        name: numbers(rows.column(column), column, lenient)
-        for name, column in (("weight", columns.weight), ("propensity", columns.propensity))
-        if column is not None
-    }
+
+    def optional(name: str | None) -> FloatArray | None:
+        return None if name is None else numbers(rows.column(name), name, lenient)
+
     batch = Batch(
         user=users(rows.column(columns.user), columns.user),
         action=action,
         reward=numbers(rows.column(columns.reward), columns.reward, lenient),
+        weight=optional(columns.weight),
+        propensity=optional(columns.propensity),
         time=None if columns.time is None else rows.column(columns.time).to_numpy(zero_copy_only=False),
-        **optional,
     )
     return batch, faults
 
@@ -87,13 +87,17 @@ def users(column: Any, name: str) -> Any:
         return pc.cast(column, pa.large_string())
     if pa.types.is_null(column.type):
         return pc.cast(column, pa.string())
-    hint = " (whole numbers usually become decimals because some are missing)" if pa.types.is_floating(column.type) else ""
+    hint = (
+        " (whole numbers usually become decimals because some are missing)"
+        if pa.types.is_floating(column.type)
+        else ""
+    )
     raise LogError(
         f"user column {name!r} holds {column.type} values{hint}; user ids must be integers or text: cast it"
     )
 
 
-def numbers(column: Any, name: str, lenient: bool = False) -> FloatArray:  # noqa: FBT001, FBT002
+def numbers(column: Any, name: str, lenient: bool = False) -> FloatArray:
     """Numeric column as float64, NaN where a value is missing or (`lenient`) is text that is no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -143,16 +147,16 @@ def lists(column: Any, name: str, dim: int) -> tuple[FloatArray, Faults]:
     matrix = np.zeros((len(column), dim))
     matrix[~odd] = flat.reshape(-1, dim)
     seen = {f"a list of {n} numbers" if n >= 0 else "no list": lengths == n for n in np.unique(lengths[odd])}
-    return matrix, {f"{what} in column {name!r}, where {dim} are required": rows for what, rows in seen.items()}
+    return matrix, {
+        f"{what} in column {name!r}, where {dim} are required": rows for what, rows in seen.items()
+    }
 
 
 def is_list(kind: Any) -> bool:
     """Whether an Arrow type is some list."""
     import pyarrow as pa
 
-    return bool(
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def item_reader(item: str, matrix: FloatArray, row_of: Callable[[Any], NDArray[np.int64]]) -> ActionReader:

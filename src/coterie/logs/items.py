@@ -66,7 +66,9 @@ def read_items(source: object, item: str, action: tuple[str, ...] = ()) -> Items
         ids = as_ids(np.array(ids.to_pylist()))
     index = UserIndex(ids)
     if (twice := index.first_duplicate()) is not None:
-        raise LogError(f"item {twice!r} occurs more than once in the item table; one row per item is required")
+        raise LogError(
+            f"item {twice!r} occurs more than once in the item table; one row per item is required"
+        )
     return Items(index, vectors, features)
 
 

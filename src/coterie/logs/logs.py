@@ -81,7 +81,9 @@ class Logs:
             table["weight"] = pa.array(_column("weight", weight, n))
         if len(ids) != n:
             raise LogError(f"user has {len(ids)} rows and action has {n}; they must be of one length")
-        named = Columns(user="user", action=("action",), reward="reward", weight="weight" if weight is not None else None)
+        named = Columns(
+            user="user", action=("action",), reward="reward", weight="weight" if weight is not None else None
+        )
         return cls(open_source(pa.table(table)), named, intercept=intercept)
 
     @cached_property
@@ -110,9 +112,7 @@ class Logs:
     def _decoded(self, piece: Piece) -> Batch:
         drop = self.on_bad == "drop"
         reader, features = self._layout
-        batch, faults = decode(
-            piece.rows, self.columns, reader, intercept=self.intercept, lenient=drop
-        )
+        batch, faults = decode(piece.rows, self.columns, reader, intercept=self.intercept, lenient=drop)
         names = names_of(self.columns, features)
         return checked(batch, faults, names, where=piece.where, first_row=piece.first_row, drop=drop)
 
@@ -185,9 +185,13 @@ def read_logs(  # noqa: PLR0913
     if on_bad not in {"error", "drop"}:
         raise ParameterError(f'on_bad is {on_bad!r}; give "error" or "drop"')
     if (action is None) == (item is None):
-        raise ParameterError("name the action either by action= (columns) or by item= and items=, not both or neither")
+        raise ParameterError(
+            "name the action either by action= (columns) or by item= and items=, not both or neither"
+        )
     if (item is None) != (items is None):
-        raise ParameterError("item= (the column of item ids) and items= (the table of their vectors) go together")
+        raise ParameterError(
+            "item= (the column of item ids) and items= (the table of their vectors) go together"
+        )
     named = Columns(
         user=user,
         reward=reward,

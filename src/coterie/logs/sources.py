@@ -217,7 +217,9 @@ def _format_of(paths: list[str]) -> str:
             )
         formats.add(FORMATS[suffix])
     if len(formats) > 1:
-        raise FileError(f"{paths[0]!r} and others are of several formats ({', '.join(sorted(formats))}); read one at a time")
+        raise FileError(
+            f"the files are of several formats ({', '.join(sorted(formats))}); read one format at a time"
+        )
     return formats.pop()
 
 

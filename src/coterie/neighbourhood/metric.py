@@ -1,4 +1,4 @@
-r"""Neighbourhoods told from distances: v lends to u iff ||theta_u - theta_v|| and both slacks stay in a limit.
+r"""Neighbourhoods by distance: v lends to u iff ||theta_u - theta_v|| and both slacks stay in a limit.
 
 Takes: points, a slack for each and a limit for each borrower.
 Gives: a `Metric` neighbourhood; sums over lenders by blocks of exact distances and matrix products.

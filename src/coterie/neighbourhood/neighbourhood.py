@@ -78,7 +78,9 @@ class Everybody:
 
     def trace(self, row: int) -> Trace:  # noqa: ARG002
         """Everybody, whatever the distance."""
-        return Trace(np.full(self.n_users, np.nan), np.full(self.n_users, np.inf), np.ones(self.n_users, bool))
+        return Trace(
+            np.full(self.n_users, np.nan), np.full(self.n_users, np.inf), np.ones(self.n_users, bool)
+        )
 
     def reason(self, row: int, other: int, trace: Trace) -> str:  # noqa: ARG002
         """Nobody is left out."""
@@ -94,7 +96,10 @@ class Alone:
     def groups(self, columns: tuple[FloatArray, ...], progress: Progress = silent) -> Groups:
         """Each user's own data; none for a user never seen."""
         progress("pooling", 1, 1)
-        sums = tuple(np.concatenate([column, np.zeros_like(column, shape=(1, *column.shape[1:]))]) for column in columns)
+        sums = tuple(
+            np.concatenate([column, np.zeros_like(column, shape=(1, *column.shape[1:]))])
+            for column in columns
+        )
         return Groups(np.arange(self.n_users + 1), sums, np.ones(self.n_users + 1))
 
     def trace(self, row: int) -> Trace:

@@ -14,8 +14,7 @@ import numpy as np
 from coterie.confidence import Estimates
 from coterie.neighbourhood.gaps import GapPolicy, global_gap, own_gaps
 from coterie.neighbourhood.metric import Metric
-from coterie.neighbourhood.neighbourhood import Alone, Everybody, Neighbourhood, SameLabel
-from coterie.neighbourhood.neighbourhood import IntArray as IntArray
+from coterie.neighbourhood.neighbourhood import Alone, Everybody, IntArray, Neighbourhood, SameLabel
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
@@ -95,7 +94,9 @@ class WithinGap:
         gap = self._gaps(theta, slack, progress)
         enough = estimates.min_samples if self.min_samples == "theory" else self.min_samples
         short = np.append(estimates.count, 0.0) < enough
-        return Metric(theta, np.where(short, np.inf, slack), gap, strict=True, mutual=self.sharing == "mutual")
+        return Metric(
+            theta, np.where(short, np.inf, slack), gap, strict=True, mutual=self.sharing == "mutual"
+        )
 
     def _gaps(self, theta: FloatArray, slack: FloatArray, progress: Progress) -> FloatArray:
         if not isinstance(self.gap, str):

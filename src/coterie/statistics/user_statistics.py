@@ -34,7 +34,8 @@ class UserStatistics:
     Examples
     --------
     >>> import numpy as np
-    >>> one = UserStatistics.from_arrays(users=["ann"], count=[2], moment=[[1.0]], gram=[[[2.0]]], reward_square=[1.0])
+    >>> sums = {"count": [2], "moment": [[1.0]], "gram": [[[2.0]]], "reward_square": [1.0]}
+    >>> one = UserStatistics.from_arrays(users=["ann"], **sums)
     >>> (one + one).count.tolist(), one.without(["ann"]).n_users
     ([4.0], 0)
     """
@@ -56,7 +57,7 @@ class UserStatistics:
             object.__setattr__(self, name, view)
 
     @classmethod
-    def from_arrays(  # noqa: PLR0913
+    def from_arrays(
         cls,
         *,
         users: object,
@@ -115,10 +116,14 @@ class UserStatistics:
         self._require_same_actions(other)
         same = self.users.dtype == other.users.dtype and np.array_equal(self.users, other.users)
         index = self.index if same else UserIndex(union(self.users, other.users))
+        known = self.max_norm is not None and other.max_norm is not None
         return UserStatistics(
-            index,
-            *(_merged(index, self, other, name) for name in ("count", "moment", "packed_gram", "reward_square")),
-            max_norm=None if self.max_norm is None or other.max_norm is None else max(self.max_norm, other.max_norm),
+            index=index,
+            count=_merged(index, self, other, "count"),
+            moment=_merged(index, self, other, "moment"),
+            packed_gram=_merged(index, self, other, "packed_gram"),
+            reward_square=_merged(index, self, other, "reward_square"),
+            max_norm=max(self.max_norm or 0.0, other.max_norm or 0.0) if known else None,
             features=self.features or other.features,
             intercept=self.intercept,
             dropped=_added(self.dropped, other.dropped),
@@ -193,7 +198,7 @@ class UserStatistics:
             raise LogError("one of the two has an intercept and the other has not; read both logs alike")
         if self.features is not None and other.features is not None and self.features != other.features:
             raise LogError(
-                f"action columns differ: {', '.join(self.features)} here and {', '.join(other.features)} there; "
+                f"action columns differ: {', '.join(self.features)} here, {', '.join(other.features)} there; "
                 "name the same columns in the same order"
             )
 
@@ -204,14 +209,16 @@ def _float_array(name: str, value: object) -> FloatArray:
     except (TypeError, ValueError) as failure:
         raise LogError(f"{name} is not an array of numbers: {failure}") from failure
     if not np.isfinite(array).all():
-        raise LogError(f"{name} has NaN or infinity for user row {int(np.argwhere(~np.isfinite(array))[0][0])}")
+        raise LogError(
+            f"{name} has NaN or infinity for user row {int(np.argwhere(~np.isfinite(array))[0][0])}"
+        )
     return array
 
 
 def _checked_dim(n_users: int, arrays: dict[str, FloatArray]) -> int:
     moment, gram = arrays["moment"], arrays["gram"]
     dim = moment.shape[1] if moment.ndim == 2 else 0  # noqa: PLR2004
-    wanted = {
+    wanted: dict[str, list[tuple[int, ...]]] = {
         "count": [(n_users,)],
         "moment": [(n_users, max(dim, 1))],
         "gram": [(n_users, dim, dim), (n_users, packed.packed_size(dim))],
@@ -219,10 +226,14 @@ def _checked_dim(n_users: int, arrays: dict[str, FloatArray]) -> int:
     }
     for name, shapes in wanted.items():
         if arrays[name].shape not in shapes:
-            raise LogError(f"{name} has shape {arrays[name].shape}; {' or '.join(map(str, shapes))} is required")
+            raise LogError(
+                f"{name} has shape {arrays[name].shape}; {' or '.join(map(str, shapes))} is required"
+            )
     for name in ("count", "reward_square"):
         if n_users and arrays[name].min() < 0:
-            raise LogError(f"{name} is negative for user row {int(arrays[name].argmin())}; sums of squares and counts are not")
+            raise LogError(
+                f"{name} is negative for user row {int(arrays[name].argmin())}; it must be 0 or more"
+            )
     empty = arrays["count"] == 0
     if np.any(moment[empty]) or np.any(gram[empty]):
         raise LogError("a user of count 0 has a moment or a gram that is not 0; give the count of its rows")

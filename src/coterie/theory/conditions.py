@@ -83,8 +83,9 @@ def check_lower_bound(precision: FloatArray, action: ArrayLike, count: float, po
 
     .. math:: \|M^{-1/2} a^*\| \le 2 \sqrt2, \qquad \|(M / N)^{-1/2} a^*\| \le 2 \sqrt2, \qquad N_u \ge 8 d
 
-    The paper prints the first, which every action of length 1 meets as soon as the smallest eigenvalue
-    of M is 1/8, so after one pooled prior of ridge 1/8; the second is what the cited theorem constrains.
+    The paper prints the first, which every action of length at most 1 meets as soon as the smallest
+    eigenvalue of M is 1/8, so by the priors alone where lambda |V| >= 1/8. The second does not change when
+    every sample is doubled, and with it sqrt(8 d / N) is 2 sqrt 2 times sqrt(d / N). Theorem 4.
 
     Parameters
     ----------

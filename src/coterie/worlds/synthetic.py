@@ -58,7 +58,7 @@ class Synthetic:
     def __post_init__(self) -> None:
         if not 1 <= self.n_clusters <= self.n_users:
             raise ParameterError(
-                f"n_clusters is {self.n_clusters} with {self.n_users} users; 1 to n_users clusters are required"
+                f"n_clusters is {self.n_clusters} with {self.n_users} users; 1 to n_users are possible"
             )
 
     def draw(self, n_rows: int, rng: np.random.Generator | int) -> World:

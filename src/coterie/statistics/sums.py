@@ -91,7 +91,9 @@ class _IntegerTable:
 
     def rows(self, ids: Any) -> NDArray[np.int64]:
         if not isinstance(ids, np.ndarray) or ids.dtype != self._keys.dtype:
-            raise LogError("user ids are integers in one part of the log and text or larger in another; cast them")
+            raise LogError(
+                "user ids are integers in one part of the log and text or larger in another; cast them"
+            )
         while 2 * (self._n + len(ids)) > len(self._keys):
             self._grow()
         out = np.empty(len(ids), dtype=np.int64)
@@ -125,7 +127,7 @@ class _TextTable:
         encoded = ids.dictionary_encode()
         known = self._known
         rows = [known.setdefault(name, len(known)) for name in encoded.dictionary.to_pylist()]
-        return np.array(rows, dtype=np.int64)[encoded.indices.to_numpy()]
+        return np.asarray(np.array(rows, dtype=np.int64)[encoded.indices.to_numpy()])
 
     def ids(self) -> Ids:
         return as_ids(list(self._known), "the user column")
@@ -142,7 +144,7 @@ class _Sums:
         self._kernel = _kernels.accumulate_for(dim)
         self.arrays = self._empty(1 << 10)
 
-    def add(self, rows: NDArray[np.int64], n_users: int, batch: Batch, pool: Executor, threads: int) -> None:  # noqa: PLR0913
+    def add(self, rows: NDArray[np.int64], n_users: int, batch: Batch, pool: Executor, threads: int) -> None:
         if n_users > len(self.arrays[0]):
             self._grow(n_users)
         weight = _NO_WEIGHT if batch.weight is None else batch.weight
