@@ -209,8 +209,8 @@ def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) 
 
     .. math:: \hat\theta_u = (\lambda I + \sum a a')^{-1} \sum r a, \quad CI_u = \beta_u / \sqrt{i_u}
 
-    with i_u the regularity's `information`. A user without data has estimate 0; her radius is infinite under `Smoothed` and `IID` and
-    beta / sqrt(lambda) under `Observed`.
+    with i_u the regularity's `information`. A user without data has estimate 0; her radius is infinite
+    under `Smoothed` and `IID` and beta / sqrt(lambda) under `Observed`.
     """
     theta = np.empty((stats.n_users, stats.dim))
     information = np.empty(stats.n_users)

@@ -6,15 +6,10 @@ Paper: every lemma and theorem; `docs/deviations.md` lists where the printed tex
 Next: `coterie.worlds` and `coterie.evaluation`, which set these numbers beside measured ones.
 """
 
-from coterie.theory.bounds import heterogeneous_share, lower_bound, suboptimality_bound
+from coterie.theory.bounds import lower_bound, suboptimality_bound
 from coterie.theory.conditions import check_conditions, check_lower_bound
-from coterie.theory.neighbours import (
-    ConcreteSets,
-    concrete_sets,
-    heterogeneous_range,
-    homogeneous_range,
-    underestimation_factor,
-)
+from coterie.theory.neighbours import ConcreteSets, concrete_sets, heterogeneous_share
+from coterie.theory.ranges import heterogeneous_range, homogeneous_range, underestimation_factor
 from coterie.theory.regularity import (
     eigenvalue_bound,
     has_bounded_variance,

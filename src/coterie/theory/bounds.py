@@ -9,9 +9,6 @@ Next: `coterie.theory.conditions`.
 import math
 from typing import Literal
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from coterie.confidence import Confidence, multiplier
 from coterie.errors import ParameterError
 from coterie.theory import checks
@@ -105,33 +102,6 @@ def suboptimality_bound(  # noqa: PLR0913 (one keyword per symbol of the theorem
     foreign = _share(theorem, share)
     psi = noise + prior + 2 * foreign * checks.at_least("gap", gap, 0) / x
     return 2 * psi + noise
-
-
-def heterogeneous_share(count: ArrayLike, pooled: ArrayLike, heterogeneous: ArrayLike, ridge: float) -> float:
-    r"""Share of what is pooled that comes from users unlike the one served, the prior included.
-
-    .. math:: \eta_W = \frac{|W| \lambda + N_W}{|V| \lambda + N_V}
-
-    `count`, `pooled` (V) and `heterogeneous` (W, within V) are (U,). Theorem 2.
-
-    Examples
-    --------
-    (1 + 3) / (2 + 8):
-
-    >>> heterogeneous_share([5, 3, 9], [True, True, False], [False, True, False], ridge=1.0)
-    0.4
-    """
-    number = checks.counts(count)
-    inside = checks.mask("pooled", pooled, number.size)
-    foreign = checks.mask("heterogeneous", heterogeneous, number.size)
-    if (foreign & ~inside).any() or not inside.any():
-        stray = int(np.count_nonzero(foreign & ~inside))
-        raise ParameterError(
-            f"pooled has {np.count_nonzero(inside)} users and heterogeneous {stray} outside it; "
-            "pool at least one user, and mark only pooled ones"
-        )
-    weight = checks.positive("ridge", ridge) + number
-    return float(weight[foreign].sum() / weight[inside].sum())
 
 
 def lower_bound(dim: int, pooled_count: float) -> float:

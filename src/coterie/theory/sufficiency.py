@@ -3,7 +3,7 @@
 Takes: the number of users, the dimension, the failure probability, the regularity, the true gap.
 Gives: N_min, the count of a delta-sufficient user, and who has it.
 Paper: Algorithm 1, line 2; Assumption "delta-Sufficient Dataset".
-Next: `coterie.theory.neighbours`.
+Next: `coterie.theory.ranges`.
 """
 
 import numpy as np
