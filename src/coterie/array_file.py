@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,11 @@ class ArrayFile:
 
 def write(path: str | os.PathLike[str], kind: str, arrays: Arrays, parameters: Mapping[str, Any]) -> None:
     """Write a file beside `path` and put it in place in one step, so that no reader sees half of it."""
-    from coterie import __version__
-
     stored = {name: _storable(array) for name, array in arrays.items()}
     manifest = Manifest(
         kind=kind,
         format_version=FORMAT_VERSION,
-        package_version=__version__,
+        package_version=version("coterie"),
         parameters=dict(parameters)
         | {"_shapes": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}},
         checksums={name: _checksum(array) for name, array in stored.items()},

@@ -11,13 +11,13 @@ from dataclasses import asdict
 from typing import Any
 
 from coterie import array_file
-from coterie.algorithms import Model
-from coterie.algorithms.model import Evidence
-from coterie.algorithms.report import FitReport
-from coterie.algorithms.settings import confidence_from, settings_of
 from coterie.array_file import Arrays
 from coterie.decision import Bonus, Policy
 from coterie.errors import CoterieWarning
+from coterie.model import Model
+from coterie.model.model import Evidence
+from coterie.model.report import FitReport
+from coterie.model.settings import confidence_from, settings_of
 from coterie.neighbourhood import Alone, Everybody, Metric, Neighbourhood, SameLabel
 from coterie.statistics import UserStatistics
 from coterie.statistics.user_statistics import KIND as STATISTICS

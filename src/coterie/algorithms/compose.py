@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from coterie.algorithms.model import Evidence, Model
-from coterie.algorithms.report import FitReport, nothing_done
 from coterie.confidence import IID, Confidence, Smoothed, estimate
 from coterie.decision import Bonus, policy
 from coterie.errors import CoterieWarning, LogError, ParameterError
 from coterie.logs import Logs
+from coterie.model.model import Evidence, Model
+from coterie.model.report import FitReport, nothing_done
 from coterie.neighbourhood import EdgeRule, Metric
 from coterie.pooling import Prior, pool
 from coterie.progress import Progress, silent

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from coterie.algorithms.compose import Slots, fit, require_graph_scale
-from coterie.algorithms.model import Model
-from coterie.algorithms.settings import settings_of
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.errors import ParameterError
 from coterie.logs import Logs
+from coterie.model import Model
+from coterie.model.settings import settings_of
 from coterie.neighbourhood import WithinGap
 from coterie.pooling import PriorPerUser
 from coterie.progress import Progress, silent

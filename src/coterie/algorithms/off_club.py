@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coterie.algorithms.compose import Slots, fit, require_graph_scale
-from coterie.algorithms.model import Model
-from coterie.algorithms.settings import settings_of
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.logs import Logs
+from coterie.model import Model
+from coterie.model.settings import settings_of
 from coterie.neighbourhood import NotSeparated
 from coterie.pooling import PriorOnce
 from coterie.progress import Progress, silent

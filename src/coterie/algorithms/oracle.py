@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coterie.algorithms.compose import Slots, fit, statistics_of
-from coterie.algorithms.model import Model
-from coterie.algorithms.settings import settings_of
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.errors import ParameterError
 from coterie.logs import Logs
+from coterie.model import Model
+from coterie.model.settings import settings_of
 from coterie.neighbourhood import JoinLabelled
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.pooling import PriorOnce

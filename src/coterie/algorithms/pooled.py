@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from coterie.algorithms.compose import Slots, fit
-from coterie.algorithms.model import Model
-from coterie.algorithms.settings import settings_of
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.logs import Logs
+from coterie.model import Model
+from coterie.model.settings import settings_of
 from coterie.neighbourhood import JoinEverybody
 from coterie.pooling import PriorOnce
 from coterie.progress import Progress, silent

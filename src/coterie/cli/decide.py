@@ -37,8 +37,8 @@ def command(model: str, requests: str, out: str, form: str, **options: Any) -> N
 
 def load_model(loaded: Any, path: str) -> Any:
     """The loaded object, if it is a model."""
-    from coterie.algorithms import Model
     from coterie.errors import FileError
+    from coterie.model import Model
 
     if not isinstance(loaded, Model):
         raise FileError(f"{path!r} holds statistics, not a model; fit one with 'coterie fit'")

@@ -52,8 +52,8 @@ def _run(seed: int, folder: Path, form: str) -> None:
     if form == "table":
         click.echo(
             f"Simulated {_ROWS} rows of {_USERS} users in {_CLUSTERS} hidden clusters: {_DIM} coordinates, "
-            f"noise {_NOISE}, {_ROWS // _USERS} rows a user.\nReward lost per decision, mean over {_REQUESTS} "
-            f"requests of {_ACTIONS} new actions each (less is better):"
+            f"noise {_NOISE}, {_ROWS // _USERS} rows a user.\nReward lost per decision, mean over "
+            f"{_REQUESTS} requests of {_ACTIONS} new actions each (less is better):"
         )
     print_rows(rows, form)
     if form == "table":

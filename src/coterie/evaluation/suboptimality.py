@@ -7,7 +7,7 @@ Paper: SubOpt of the problem formulation.
 
 import numpy as np
 
-from coterie.algorithms import Model
+from coterie.model import Model
 from coterie.packed import FloatArray
 
 

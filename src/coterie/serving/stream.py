@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from coterie import array_file
-from coterie.algorithms import Model
 from coterie.errors import FileError, LogError
+from coterie.model import Model
 from coterie.progress import Progress, silent
 from coterie.serving.requests import RequestReader, Requests
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from coterie.algorithms.explanation import Explanation, LeftOut, Lender
-from coterie.algorithms.report import FitReport
 from coterie.confidence import Confidence
 from coterie.decision import ActionSets, Bonus, Choice, Decision, Decisions, Policy, choose
 from coterie.errors import ActionError, FileError
 from coterie.logs.logs import default_threads
+from coterie.model.explanation import Explanation, LeftOut, Lender
+from coterie.model.report import FitReport
 from coterie.neighbourhood import Metric, Neighbourhood
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
