@@ -132,7 +132,7 @@ def test_users_without_data_baselines_and_the_decision() -> None:
     User 0, scale 4: widths 4, 4, 4, 10; scores 0, 2, 2, 0, so index 1; optimistic 8, 10, 10, 20, so index 3.
     squared: widths 4, 4, 4, 25; greedy scores are the estimates.  Unseen, M = I: 4 times 2, 3, 3, 5.
     Smoothed: CI_1 is infinite, joined under Off-CLUB, not under Off-C2LUB.
-    alpha = 0: threshold 0, distance |(2, 2)| = sqrt(8).
+    alpha = 0: an infinite radius stays so; a finite one gives threshold 0, distance |(2, 2)| = sqrt(8).
     """
     A = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 8)
     rows = [(A, np.array([8 / 3] * 3 + [9 / 4] * 8)), (np.zeros((0, 2)), np.zeros(0))]
@@ -165,8 +165,11 @@ def test_users_without_data_baselines_and_the_decision() -> None:
     assert literal.off_club(rows, smooth).unseen.neighbours == [0, 1, 2]
     assert literal.off_c2lub(rows, smooth).neighbours == [[0], [1]]
     zero = literal.off_club(rows, replace(smooth, alpha=0.0))
-    assert (zero.neighbours, zero.unseen.neighbours) == ([[0], [1]], [1, 2])
-    assert zero.margin[0][1] == pytest.approx(math.sqrt(8))
+    assert (zero.neighbours, zero.unseen.neighbours) == ([[0, 1], [0, 1]], [0, 1, 2])
+    assert zero.margin[0][1] == math.inf
+    finite = literal.off_club(rows, replace(PLAIN, alpha=0.0))
+    assert (finite.neighbours, finite.unseen.neighbours) == ([[0], [1]], [1, 2])
+    assert finite.margin[0][1] == pytest.approx(math.sqrt(8))
     assert literal.off_c2lub(rows, replace(smooth, alpha=0.0)).neighbours == [[0], [1]]
 
 
