@@ -4,6 +4,7 @@ and one choice of every parameter for both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,10 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 import coterie as ct
-from tests.reference.literal import Array, Rows, Settings
+from tests.reference.literal import Array, Rows, Settings, User
 
 Rng = np.random.Generator
+CLOSE = 1e-9  # comparisons nearer than this are left out
 
 # Every parameter of both implementations; Hypothesis, or a seed, takes one of each. The small noises and
 # the small alphas are what makes graphs that are neither complete nor empty.
@@ -158,6 +160,22 @@ def algorithms(settings: Settings, labels: list[int]) -> dict[str, Any]:
         "pooled": ct.Pooled(**common),
         "oracle": ct.Oracle(labels, **common),
     }
+
+
+def solid(everybody: Sequence[User], chosen: Settings) -> list[bool]:
+    """Per user whether no comparison that her lenders rest on is a matter of rounding.
+
+    The user who sets a gap ties with it exactly, margin 0 and no edge, whatever the rounding.
+    """
+    policy = isinstance(chosen.gap, str)
+    gap_known = [user.gap_margin > CLOSE for user in everybody]
+    if policy and chosen.sharing != "own":  # the gaps of others decide too
+        gap_known = [all(gap_known[:-1]) and known for known in gap_known]
+    margins = [
+        all(m > CLOSE or (policy and m == 0 and v not in user.neighbours) for v, m in enumerate(user.margin))
+        for user in everybody
+    ]
+    return [known and clear for known, clear in zip(gap_known, margins, strict=True)]
 
 
 def _count(rng: Rng, largest: int) -> int:
