@@ -19,6 +19,7 @@ from coterie.logs import Logs
 from coterie.model.model import Evidence, Model
 from coterie.model.report import FitReport, nothing_done
 from coterie.neighbourhood import EdgeRule, Metric
+from coterie.packed import diagonal_positions
 from coterie.pooling import Prior, pool
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics, summarize
@@ -103,11 +104,12 @@ def require_graph_scale(graph_scale: float) -> None:
 def _scale(stats: UserStatistics, *, rescale: bool) -> float:
     """Length to divide actions by, so that none is longer than 1."""
     if stats.max_norm is None:
-        mean = stats.packed_gram[:, _diagonal(stats.dim)].sum() / max(stats.n_samples, 1.0)
+        squares = stats.packed_gram[:, diagonal_positions(stats.dim)].sum(axis=1)
+        mean = float((squares / np.maximum(stats.count, np.finfo(float).tiny)).max())
         if mean > _UNIT:
             _warn(
-                f"the mean squared length of the actions is {mean:.3g}, so some are longer than 1 and the "
-                "theory's assumption is broken; their largest length is not known, divide the actions by it"
+                f"the mean squared length of some user's actions is {mean:.3g}, so the theory's assumption (at "
+                "most 1) is broken; the largest length is not known: divide the actions by it and fit again"
             )
         return 1.0
     if stats.max_norm <= _UNIT:
@@ -120,12 +122,6 @@ def _scale(stats: UserStatistics, *, rescale: bool) -> float:
         "length (model.scale); ridge, theta_bound and a numeric gap are in those units"
     )
     return stats.max_norm
-
-
-def _diagonal(dim: int) -> Any:
-    from coterie.packed import diagonal_positions
-
-    return diagonal_positions(dim)
 
 
 def _warn_outside(slots: Slots, confidence: Confidence, dim: int) -> None:
