@@ -41,7 +41,9 @@ def test_pessimistic_below_greedy_below_optimistic(name: str, seed: int, chosen:
         assert np.all(low.score <= middle.score)
         assert np.all(middle.score <= high.score)
         for sign, batch in ((-1, low), (0, middle), (1, high)):
-            other = models[0].with_bonus(replace(models[0].bonus, sign=sign)).decide_many(asked(drawn), actions)
+            other = (
+                models[0].with_bonus(replace(models[0].bonus, sign=sign)).decide_many(asked(drawn), actions)
+            )
             assert all(np.array_equal(getattr(other, field), getattr(batch, field)) for field in FIELDS)
         if len(actions) == 1:
             np.testing.assert_array_equal(low.width, high.width)
@@ -60,7 +62,9 @@ def test_width_is_a_norm(name: str, seed: int, chosen: Settings, factor: float) 
     np.testing.assert_allclose(longer.width, factor**power * base.width, rtol=1e-12)
     np.testing.assert_allclose(longer.estimate, factor * base.estimate, rtol=1e-12, atol=1e-300)
     np.testing.assert_array_equal(back.width, base.width)
-    wider = model.with_bonus(replace(model.bonus, scale=factor * chosen.scale)).decide_many(asked(drawn), action)
+    wider = model.with_bonus(replace(model.bonus, scale=factor * chosen.scale)).decide_many(
+        asked(drawn), action
+    )
     np.testing.assert_allclose(wider.width, factor * base.width, rtol=1e-12)
 
 
@@ -83,13 +87,14 @@ def test_many_decisions_are_single_ones(name: str, seed: int, chosen: Settings, 
 @each_algorithm
 @settings(max_examples=25)
 @given(seed=instances.SEEDS, chosen=instances.SETTINGS)
-def test_the_order_of_the_actions_only_renames_the_choice(name: str, seed: int, chosen: Settings) -> None:
-    """The chosen action is the same one, or one that scores the same up to rounding."""
+def test_the_choice_is_the_best_single_one_in_any_order(name: str, seed: int, chosen: Settings) -> None:
+    """The index follows the action through a reordering, unless the two best scores are 1e-9 or nearer."""
     drawn, rng = instances.instance(seed, most=30), np.random.default_rng(seed)
-    model, actions = fit(name, drawn, chosen), instances.action_set(rng, drawn.dim, 7)
-    order = rng.permutation(7)
-    one, other = model.decide_many(asked(drawn), actions), model.decide_many(asked(drawn), actions[order])
-    np.testing.assert_allclose(one.score, other.score, rtol=1e-13, atol=1e-15)
-    same = order[other.index] == one.index
-    twins = np.abs(one.estimate - other.estimate) + np.abs(one.width - other.width) < 1e-12
-    assert np.all(same | twins)
+    model, actions = fit(name, drawn, chosen), instances.ball(rng, 7, drawn.dim)
+    scores = np.array([model.decide_many(asked(drawn), action[np.newaxis]).score for action in actions])
+    second, best = np.sort(scores, axis=0)[-2:]
+    clear = best - second > 1e-9
+    for order in (np.arange(7), rng.permutation(7)):
+        batch = model.decide_many(asked(drawn), actions[order])
+        np.testing.assert_allclose(batch.score, best, rtol=1e-12, atol=1e-14)
+        assert np.array_equal(order[batch.index][clear], scores.argmax(axis=0)[clear])

@@ -49,7 +49,9 @@ def test_gap_zero_gives_independent(seed: int, chosen: Settings) -> None:
 @quiet
 @settings(max_examples=40)
 @given(seed=instances.SEEDS, chosen=instances.SETTINGS, graph_scale=st.sampled_from([1e6, 1e300]))
-def test_a_huge_graph_scale_pools_everybody_under_off_club(seed: int, chosen: Settings, graph_scale: float) -> None:
+def test_a_huge_graph_scale_pools_everybody_under_off_club(
+    seed: int, chosen: Settings, graph_scale: float
+) -> None:
     drawn = instances.instance(seed, most=30)
     chosen = replace(chosen, theta_bound=max(chosen.theta_bound, 0.01), alpha=graph_scale)  # no radius is 0
     require_equal_service(fit("off_club", drawn, chosen), fit("pooled", drawn, chosen), drawn, seed)
@@ -72,7 +74,9 @@ def test_edges_do_grow_with_the_gap() -> None:
     """Three users at 0, 1/2 and 1 on a line, with radii 0: gaps 1/4, 3/4 and 5/4 join 1, 2 and 3 of them."""
     logs = ct.Logs.from_arrays([0, 1, 2], [[1.0]] * 3, [0.0, 1.0, 2.0])
     confidence = ct.Confidence(ridge=1.0, noise=0.0, theta_bound=0.0)
-    pools = [ct.OffC2LUB(gap=g, confidence=confidence).fit(logs).neighbours(0).tolist() for g in (0.25, 0.75, 1.25)]
+    pools = [
+        ct.OffC2LUB(gap=g, confidence=confidence).fit(logs).neighbours(0).tolist() for g in (0.25, 0.75, 1.25)
+    ]
     assert pools == [[0], [0, 1], [0, 1, 2]]
 
 
@@ -169,19 +173,17 @@ def test_users_without_data() -> None:
     1 and nobody is apart; the count warns of all who have data. Under Smoothed(1/2) the radii are 1 / sqrt(1/4) = 2
     and infinity: joined to everybody under Off-CLUB, to nobody under Off-C2LUB with the widest gap.
     """
-    logs = ct.Logs.from_arrays(
-        ["a", "b", "void"], [[1.0, 0.0]] * 3, [1.0, -1.0, 7.0], weight=[1.0, 1.0, 0.0]
-    )
+    logs = ct.Logs.from_arrays(["a", "b", "void"], [[1.0, 0.0]] * 3, [1.0, -1.0, 7.0], weight=[1.0, 1.0, 0.0])
     plain = ct.Confidence(ridge=1.0, noise=0.0)
     with pytest.warns(ct.CoterieWarning, match="2 of 3 users have a radius not below"):
         observed = ct.Independent(confidence=plain).fit(logs)
     assert observed.evidence.radius.tolist() == [1, 1, 1, 1]
-    assert observed.theta.tolist() == [[0.5, 0], [-0.5, 0], [0, 0]]
+    np.testing.assert_allclose(observed.theta, [[0.5, 0], [-0.5, 0], [0, 0]], rtol=1e-15)
     assert observed.decide("void", [[1.0, 0.0]]) == ct.Decision(0, 0.0, 1.0, -1.0, 0.0, 1, True)
     assert observed.decide("never", [[1.0, 0.0]]) == ct.Decision(0, 0.0, 1.0, -1.0, 0.0, 1, False)
 
     smooth = replace(plain, regularity=ct.Smoothed(0.5))
-    apart = ct.OffC2LUB(gap=math.inf, min_samples=0, confidence=smooth).fit(logs)
+    apart = ct.OffC2LUB(gap=1e9, min_samples=0, confidence=smooth).fit(logs)
     assert [apart.neighbours(user).tolist() for user in ("a", "void", "never")] == [["a", "b"], ["void"], []]
     with pytest.warns(ct.CoterieWarning, match="ridge 1 is not above"):
         joined = ct.OffCLUB(confidence=smooth).fit(logs)
@@ -189,3 +191,15 @@ def test_users_without_data() -> None:
     assert joined.neighbours("void").tolist() == joined.neighbours("never").tolist() == ["a", "b", "void"]
     assert joined.decide("never", [[1.0, 0.0]]).pooled_users == 4
     assert joined.theta[2].tolist() == [0, 0]
+
+
+def test_an_infinite_gap_and_an_infinite_radius_give_no_nan() -> None:
+    """Whoever has a radius is joined, the user without data to nobody; the threshold is a number that says so."""
+    smooth = ct.Confidence(regularity=ct.Smoothed(0.5))
+    logs = ct.Logs.from_arrays([1, 2, 3], [[1.0, 0.0]] * 3, [1.0, -1.0, 7.0], weight=[1.0, 1.0, 0.0])
+    model = ct.OffC2LUB(gap=math.inf, min_samples=0, confidence=smooth).fit(logs)
+    assert model.pooled_users.tolist() == [2, 2, 1]
+    assert [model.neighbours(user).tolist() for user in (1, 2, 3)] == [[1, 2], [1, 2], [3]]
+    assert [one.reason for one in model.explain(1).left_out] == [
+        "the other user has too few samples, or an infinite radius"
+    ]

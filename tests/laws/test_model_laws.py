@@ -74,14 +74,19 @@ def test_relabelling_users_permutes_everything(name: str, seed: int, chosen: Set
         assert sorted(new[v] for v in before.neighbours(old).tolist()) == after.neighbours(new[old]).tolist()
         close(after.theta[p], before.theta[u])
         close(after.evidence.radius[p], before.evidence.radius[u])
-        assert (after.pooled_count[p], after.pooled_users[p]) == (before.pooled_count[u], before.pooled_users[u])
+        assert (after.pooled_count[p], after.pooled_users[p]) == (
+            before.pooled_count[u],
+            before.pooled_users[u],
+        )
         require_same_decision(after.decide(new[old], actions), before.decide(old, actions))
 
 
 @each_algorithm
 @settings(max_examples=20)
 @given(seed=instances.SEEDS, chosen=instances.SETTINGS)
-def test_rotation_rotates_theta_and_leaves_edges_and_decisions(name: str, seed: int, chosen: Settings) -> None:
+def test_rotation_rotates_theta_and_leaves_edges_and_decisions(
+    name: str, seed: int, chosen: Settings
+) -> None:
     drawn, rng = instances.instance(seed, most=30), np.random.default_rng(seed)
     Q = np.linalg.qr(rng.standard_normal((drawn.dim, drawn.dim)))[0]
     before, after = fit(name, drawn, chosen), fit(name, replace(drawn, action=drawn.action @ Q.T), chosen)
@@ -100,7 +105,9 @@ def test_row_order_does_not_matter(name: str, seed: int, chosen: Settings) -> No
     drawn = instances.instance(seed, most=30)
     order = np.random.default_rng(seed).permutation(len(drawn.user))
     arrays = {field: getattr(drawn, field)[order] for field in ("user", "action", "reward", "weight")}
-    require_same_service(name, drawn, chosen, fit(name, replace(drawn, **arrays), chosen), fit(name, drawn, chosen))
+    require_same_service(
+        name, drawn, chosen, fit(name, replace(drawn, **arrays), chosen), fit(name, drawn, chosen)
+    )
 
 
 @each_algorithm
@@ -109,7 +116,9 @@ def test_row_order_does_not_matter(name: str, seed: int, chosen: Settings) -> No
 def test_every_row_twice_is_weight_two(name: str, seed: int, chosen: Settings) -> None:
     drawn = instances.instance(seed, most=30)
     rows = [(np.repeat(A, 2, axis=0), np.repeat(r, 2)) for A, r in drawn.rows]
-    arrays = {field: np.repeat(getattr(drawn, field), 2, axis=0) for field in ("user", "action", "reward", "weight")}
+    arrays = {
+        field: np.repeat(getattr(drawn, field), 2, axis=0) for field in ("user", "action", "reward", "weight")
+    }
     heavy, twice = replace(drawn, rows=rows, weight=2 * drawn.weight), replace(drawn, rows=rows, **arrays)
     require_same_service(name, heavy, chosen, fit(name, heavy, chosen), fit(name, twice, chosen))
 

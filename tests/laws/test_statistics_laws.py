@@ -101,7 +101,9 @@ def test_the_number_of_threads_changes_no_bit(seed: int, batch_rows: int, thread
 def test_adding_then_removing_a_user_changes_nothing(seed: int, fitted_first: bool) -> None:
     drawn, rng = instances.instance(seed), np.random.default_rng(seed)
     stats = drawn.stats()
-    guest = ct.summarize(ct.Logs.from_arrays([drawn.unseen] * 3, instances.ball(rng, 3, drawn.dim), [1.0, 2.0, 3.0]))
+    guest = ct.summarize(
+        ct.Logs.from_arrays([drawn.unseen] * 3, instances.ball(rng, 3, drawn.dim), [1.0, 2.0, 3.0])
+    )
     both = guest + stats if fitted_first else stats + guest
     assert both.n_users == stats.n_users + 1
     back = both.without([drawn.unseen])
@@ -126,7 +128,11 @@ def test_saved_statistics_come_back_bit_for_bit(seed: int, tmp_path_factory: pyt
     path = Path(tmp_path_factory.mktemp("laws")) / "stats.coterie"
     stats.save(path)
     for back in (ct.UserStatistics.load(path), ct.load(path)):
-        assert (back.max_norm, back.features, back.intercept) == (stats.max_norm, stats.features, stats.intercept)
+        assert (back.max_norm, back.features, back.intercept) == (
+            stats.max_norm,
+            stats.features,
+            stats.intercept,
+        )
         for name in ("users", *SUMS):
             assert getattr(back, name).tobytes() == getattr(stats, name).tobytes()
 

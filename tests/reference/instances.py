@@ -25,7 +25,14 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "delta": (0.001, 0.01, 0.2),
     "noise": (0.0, 0.001, 0.01, 0.1, 1.0),
     "theta_bound": (0.0, 0.01, 0.1, 1.0, 2.0),
-    "regularity": (("observed",), ("observed",), ("smoothed", 0.1), ("smoothed", 4.0), ("iid", 0.5), ("iid", 9.0)),
+    "regularity": (
+        ("observed",),
+        ("observed",),
+        ("smoothed", 0.1),
+        ("smoothed", 4.0),
+        ("iid", 0.5),
+        ("iid", 9.0),
+    ),
     "alpha": (0.0, 0.1, 0.1, 0.5, 1.0, 1.0, 3.0),
     "gap": ("over", "over", "under", "under", 0.0, 0.2, 1.0, 1e6),
     "sharing": ("own", "mutual", "global"),
@@ -85,7 +92,9 @@ def instance(seed: int, n_users: int | None = None, *, most: int | None = None) 
     centres = ball(rng, n_clusters, d)
     labels = rng.integers(0, n_clusters, U).tolist()
     spread = float(rng.choice([0.0, 0.001, 0.05]))
-    rows = [user_rows(rng, centres[label], _count(rng, min(largest, most or largest)), spread) for label in labels]
+    rows = [
+        user_rows(rng, centres[label], _count(rng, min(largest, most or largest)), spread) for label in labels
+    ]
     for u in range(1, U):
         if rng.random() < 0.1:  # an identical twin
             rows[u], labels[u] = rows[u - 1], labels[u - 1]

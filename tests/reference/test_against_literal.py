@@ -65,7 +65,9 @@ def compare_graph(pair: Pair) -> None:
         if not pair.solid[u]:
             continue
         told = model.explain(names[u])
-        assert model.neighbours(names[u]).tolist() == [names[v] for v in user.neighbours if v < len(names) - 1]
+        assert model.neighbours(names[u]).tolist() == [
+            names[v] for v in user.neighbours if v < len(names) - 1
+        ]
         if told.gap is not None:
             close(told.gap, user.gap, ("gap", u))
         assert (told.pooled_users, told.pooled_count) == (user.n_pooled, user.N_pooled)
@@ -156,7 +158,12 @@ def test_every_gap_policy_meets_mixed_graphs(policy: float | str, sharing: str) 
     mixed = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        fixed = {"alpha": float(rng.choice([0.1, 1.0])), "noise": 0.001, "theta_bound": 0.01, "min_samples": 0.0}
+        fixed = {
+            "alpha": float(rng.choice([0.1, 1.0])),
+            "noise": 0.001,
+            "theta_bound": 0.01,
+            "min_samples": 0.0,
+        }
         chosen = instances.settings_at(rng, gap=policy, sharing=sharing, lam=0.1, **fixed)
         pair = fitted("off_c2lub", instances.instance(1000 + seed, most=30), chosen)
         compare_graph(pair)

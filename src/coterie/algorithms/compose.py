@@ -108,8 +108,8 @@ def _scale(stats: UserStatistics, *, rescale: bool) -> float:
         mean = float((squares / np.maximum(stats.count, np.finfo(float).tiny)).max())
         if mean > _UNIT:
             _warn(
-                f"the mean squared length of some user's actions is {mean:.3g}, so the theory's assumption (at "
-                "most 1) is broken; the largest length is not known: divide the actions by it and fit again"
+                f"the mean squared length of some user's actions is {mean:.3g}, so the theory's assumption "
+                "(at most 1) is broken; divide the actions by the largest length, which is not known here"
             )
         return 1.0
     if stats.max_norm <= _UNIT:

@@ -17,6 +17,7 @@ from coterie.packed import FloatArray
 from coterie.user_ids import Ids, as_ids
 
 NULL_USER = "no user"
+_LARGEST = 1e100  # beyond it, squares and their weighted sums leave the range of a float64
 Faults = dict[str, NDArray[np.bool_]]
 
 
@@ -50,7 +51,6 @@ class Batch:
 class Names:
     """What the columns of a batch are called in messages."""
 
-    user: str
     action: tuple[str, ...]
     reward: str
     weight: str | None
@@ -75,37 +75,35 @@ def checked(batch: Batch, faults: Faults, names: Names, where: str, first_row: i
 
 
 def _all_good(batch: Batch) -> bool:
-    """Whether nothing is NaN, infinite or negative, told from a few sums."""
-    total = float(np.dot(batch.reward, batch.reward)) + float(
-        np.einsum("ij,ij->", batch.action, batch.action)
-    )
-    if batch.weight is not None and len(batch.weight):
-        total += float(batch.weight.sum())
-        if not batch.weight.min() >= 0:
-            return False
-    nulls = 0 if isinstance(batch.user, np.ndarray) else batch.user.null_count
-    return bool(np.isfinite(total)) and nulls == 0
+    """Whether nothing is NaN, infinite, too large or negative, told from a few sums."""
+    with np.errstate(over="ignore"):
+        total = float(np.dot(batch.reward, batch.reward)) + float(
+            np.einsum("ij,ij->", batch.action, batch.action)
+        )
+    weight = batch.weight
+    usable = weight is None or not len(weight) or bool(weight.min() >= 0 and weight.max() <= _LARGEST)
+    return usable and total <= _LARGEST**2
 
 
 def _find_faults(batch: Batch, names: Names) -> Faults:
     """Bad rows per kind of fault, in the order in which they are looked for."""
-    faults: Faults = {}
-    if not isinstance(batch.user, np.ndarray) and batch.user.null_count:
-        faults[f"{NULL_USER} (null in column {names.user!r})"] = np.asarray(batch.user.is_null())
-    faults |= _not_finite(batch.reward, f"in the reward (column {names.reward!r})")
-    features = (
-        names.action if len(names.action) == batch.action.shape[1] else names.action * batch.action.shape[1]
-    )
-    for j in np.flatnonzero(~np.isfinite(batch.action).all(axis=0)):
-        faults |= _not_finite(batch.action[:, j], f"in feature {features[j]!r}")
+    faults = _not_usable(batch.reward, f"in the reward (column {names.reward!r})")
+    within = np.abs(batch.action) <= _LARGEST
+    for j in np.flatnonzero(~within.all(axis=0)):  # the intercept, which has no name, is 1
+        faults |= _not_usable(batch.action[:, j], f"in feature {names.action[j]!r}")
     if batch.weight is not None:
-        faults |= _not_finite(batch.weight, f"in the weight (column {names.weight!r})")
+        faults |= _not_usable(batch.weight, f"in the weight (column {names.weight!r})")
         faults[f"a negative weight (column {names.weight!r})"] = batch.weight < 0
     return {kind: rows for kind, rows in faults.items() if rows.any()}
 
 
-def _not_finite(values: FloatArray, place: str) -> Faults:
-    return {f"NaN or no number {place}": np.isnan(values), f"infinity {place}": np.isinf(values)}
+def _not_usable(values: FloatArray, place: str) -> Faults:
+    infinite = np.isinf(values)
+    return {
+        f"NaN or no number {place}": np.isnan(values),
+        f"infinity {place}": infinite,
+        f"a number beyond {_LARGEST:g} {place}": (np.abs(values) > _LARGEST) & ~infinite,
+    }
 
 
 def _without(batch: Batch, bad: NDArray[np.bool_], faults: Faults) -> Batch:

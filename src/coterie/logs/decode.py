@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.errors import LogError
-from coterie.logs.batch import Batch, Faults, Names
+from coterie.logs.batch import NULL_USER, Batch, Faults, Names
 from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
@@ -39,10 +39,9 @@ class Columns:
         return list(dict.fromkeys(names))
 
     def numbers(self) -> list[str]:
-        """Columns that must hold numbers, one a row."""
-        features = self.action if len(self.action) > 1 else ()
+        """Columns that must hold numbers in a file without types, where nothing can be a list."""
         extra = [name for name in (self.weight, self.propensity) if name is not None]
-        return [*features, self.reward, *extra]
+        return [*self.action, self.reward, *extra]
 
 
 def decode(
@@ -56,8 +55,11 @@ def decode(
     def optional(name: str | None) -> FloatArray | None:
         return None if name is None else numbers(rows.column(name), name, lenient)
 
+    user = plain(rows.column(columns.user))
+    if user.null_count:
+        faults = {f"{NULL_USER} (null in column {columns.user!r})": np.asarray(user.is_null()), **faults}
     batch = Batch(
-        user=users(rows.column(columns.user), columns.user),
+        user=users(user, columns.user),
         action=action,
         reward=numbers(rows.column(columns.reward), columns.reward, lenient),
         weight=optional(columns.weight),
@@ -69,31 +71,40 @@ def decode(
 
 def names_of(columns: Columns, features: Sequence[str]) -> Names:
     """What messages call the columns."""
-    return Names(columns.user, tuple(features) or ("?",), columns.reward, columns.weight)
+    return Names(tuple(features), columns.reward, columns.weight)
 
 
-def users(column: Any, name: str) -> Any:
-    """User column as integers, or as Arrow text (always that where a user is null)."""
+def plain(column: Any) -> Any:
+    """Column without its dictionary, if it has one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.dictionary
+    return (pc.cast(values, pa.large_string()) if _is_text(values.type) else values).take(column.indices)
+
+
+def users(column: Any, name: str, what: str = "user") -> Any:
+    """Ids as integers (0 where one is missing) or as Arrow text (null where one is missing)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = plain(column)
     if pa.types.is_integer(column.type):
-        if column.null_count:
-            return pc.cast(column, pa.string())
-        return as_ids(column.to_numpy(zero_copy_only=False), f"column {name!r}")
+        known = column.fill_null(0) if column.null_count else column
+        return as_ids(known.to_numpy(zero_copy_only=False), f"column {name!r}")
     if _is_text(column.type):
         return pc.cast(column, pa.large_string())
     if pa.types.is_null(column.type):
         return pc.cast(column, pa.string())
     hint = (
-        " (whole numbers usually become decimals because some are missing)"
+        " (whole numbers become decimals where some are missing or too large)"
         if pa.types.is_floating(column.type)
         else ""
     )
     raise LogError(
-        f"user column {name!r} holds {column.type} values{hint}; user ids must be integers or text: cast it"
+        f"{what} column {name!r} holds {column.type} values{hint}; {what} ids must be integers or text: cast it"
     )
 
 
@@ -104,9 +115,9 @@ def numbers(column: Any, name: str, lenient: bool = False) -> FloatArray:
 
     kind = column.type
     if lenient and _is_text(kind):
-        return np.array([_parsed(text) for text in column.to_pylist()], dtype=np.float64)
-    plain = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-    if not (plain or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+        return _parsed(column)
+    countable = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+    if not (countable or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
         example = next((value for value in column.to_pylist() if value is not None), None)
         raise LogError(f"column {name!r} holds {kind} values ({example!r}); numbers are required: cast it")
     if kind != pa.float64():
@@ -156,7 +167,16 @@ def is_list(kind: Any) -> bool:
     """Whether an Arrow type is some list."""
     import pyarrow as pa
 
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    tests = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
+    return any(getattr(pa.types, test)(kind) for test in tests)
+
+
+def first_length(column: Any) -> int:
+    """Length of the first list that is neither null nor empty, 0 where there is none."""
+    import pyarrow.compute as pc
+
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False))
+    return int(lengths[np.argmax(lengths > 0)]) if len(lengths) else 0
 
 
 def item_reader(item: str, matrix: FloatArray, row_of: Callable[[Any], NDArray[np.int64]]) -> ActionReader:
@@ -171,10 +191,22 @@ def item_reader(item: str, matrix: FloatArray, row_of: Callable[[Any], NDArray[n
     return read
 
 
-def _parsed(text: str | None) -> float:
-    """Number that a text stands for; NaN for none (an infinity stays one, to be named as such)."""
+def _parsed(texts: Any) -> FloatArray:
+    """Numbers that texts stand for; NaN for none (an infinity stays one, to be named as such)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(pc.cast(texts, pa.large_string()))
     try:
-        return float(text) if text is not None else np.nan
+        return np.asarray(pc.cast(trimmed, pa.float64()).to_numpy(zero_copy_only=False))
+    except pa.ArrowInvalid:
+        return np.array([_number(text) for text in trimmed.to_pylist()], dtype=np.float64)
+
+
+def _number(text: str | None) -> float:
+    """Number as Arrow reads it: Python's `1_000` and digits of other scripts are none."""
+    try:
+        return float(text) if text is not None and text.isascii() and "_" not in text else np.nan
     except ValueError:
         return np.nan
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.errors import LogError
-from coterie.logs.decode import is_list, lists, numbers, users
-from coterie.logs.sources import open_source
+from coterie.logs.decode import first_length, is_list, lists, numbers, plain, users
+from coterie.logs.sources import open_source, require_columns
 from coterie.packed import FloatArray
 from coterie.user_ids import Ids, UserIndex, as_ids
 
@@ -33,13 +33,21 @@ class Items:
 
     def rows(self, column: Any) -> NDArray[np.int64]:
         """Row of each item of an Arrow column, -1 where it is null or unknown."""
-        ids = users(column, "item")
-        if isinstance(ids, np.ndarray):
-            return self.index.rows(ids)
-        present = np.asarray(ids.is_valid())
-        rows = np.full(len(ids), -1, dtype=np.int64)
-        rows[present] = self.index.rows(np.array(ids.drop_null().to_pylist(), dtype=str))
-        return rows
+        column = plain(column)
+        if column.null_count == len(column):
+            return np.full(len(column), -1, dtype=np.int64)
+        ids = users(column, "item", "item")
+        numbered = isinstance(ids, np.ndarray)
+        if numbered != (self.ids.dtype.kind in "iu"):
+            here, there = ("integers", "text") if numbered else ("text", "integers")
+            raise LogError(f"item ids are {here} here and {there} in the item table; cast one of them")
+        if numbered:
+            rows = self.index.rows(ids)
+        else:
+            encoded = ids.dictionary_encode()
+            of_distinct = self.index.rows(np.array(encoded.dictionary.to_pylist(), dtype=str))
+            rows = of_distinct[encoded.indices.fill_null(0).to_numpy()]
+        return np.where(np.asarray(column.is_valid()), rows, -1)
 
 
 def read_items(source: object, item: str, action: tuple[str, ...] = ()) -> Items:
@@ -48,10 +56,11 @@ def read_items(source: object, item: str, action: tuple[str, ...] = ()) -> Items
 
     opened = open_source(source)
     names = opened.columns()
-    if item not in names:
-        raise LogError(f"the item table has no column {item!r}; it has {', '.join(names)}")
+    require_columns(names, [item, *action], "the item table")
     features = action or tuple(name for name in names if name != item)
-    pieces = list(opened.pieces([item, *features], 1 << 16, {}))
+    if not features:
+        raise LogError(f"the item table has no column but {item!r}; it needs columns of action vectors")
+    pieces = list(opened.pieces([item, *features], 1 << 16, dict.fromkeys(features, "number")))
     if not pieces:
         raise LogError("the item table is empty; it needs a row per item")
     rows = pa.Table.from_batches([piece.rows for piece in pieces]).combine_chunks().to_batches()[0]
@@ -59,10 +68,14 @@ def read_items(source: object, item: str, action: tuple[str, ...] = ()) -> Items
     if not np.isfinite(vectors).all():
         bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
         raise LogError(f"row {bad} of the item table has NaN, infinity or no number in its action vector")
-    ids = users(rows.column(item), item)
+    column = plain(rows.column(item))
+    if column.null_count:
+        row = int(np.argmax(np.asarray(column.is_null())))
+        raise LogError(
+            f"row {row} of the item table has no item id (null in column {item!r}); each needs one"
+        )
+    ids = users(column, item, "item")
     if not isinstance(ids, np.ndarray):
-        if ids.null_count:
-            raise LogError(f"column {item!r} of the item table has a row without an item id")
         ids = as_ids(np.array(ids.to_pylist()))
     index = UserIndex(ids)
     if (twice := index.first_duplicate()) is not None:
@@ -77,8 +90,10 @@ def _vectors(rows: Any, features: tuple[str, ...]) -> tuple[FloatArray, tuple[st
     first = rows.column(features[0])
     if len(features) > 1 or not is_list(first.type):
         return np.column_stack([numbers(rows.column(name), name) for name in features]), features
-    dim = len(first[0].as_py() or [])
+    dim = first_length(first)
     matrix, faults = lists(first, features[0], dim)
-    if faults:
-        raise LogError(f"the item table has {next(iter(faults))}")
+    for what, where in faults.items():
+        raise LogError(f"row {int(np.argmax(where))} of the item table has {what}")
+    if not dim:
+        raise LogError(f"column {features[0]!r} of the item table has no list with a number in it")
     return matrix, tuple(f"{features[0]}[{j}]" for j in range(dim))

@@ -6,13 +6,13 @@ Paper: the data sets D_u of the problem formulation.
 Next: `coterie.statistics`.
 """
 
-import difflib
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -24,19 +24,22 @@ from coterie.logs.decode import (
     Columns,
     columns_reader,
     decode,
+    first_length,
     is_list,
     item_reader,
     list_reader,
     names_of,
 )
 from coterie.logs.items import Items, read_items
-from coterie.logs.sources import Kinds, Piece, Source, open_source
+from coterie.logs.sources import Kinds, Piece, Source, open_source, require_columns
+from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
 BATCH_ROWS = 1 << 16
 
 A = TypeVar("A")
 B = TypeVar("B")
+Layout = tuple[ActionReader, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,7 @@ class Logs:
         """Logs held in memory: ids (n,), action vectors (n, d), rewards (n,), frequencies (n,)."""
         import pyarrow as pa
 
-        vectors = np.ascontiguousarray(action, dtype=np.float64)
+        vectors = _vectors(action)
         if vectors.ndim != 2 or vectors.shape[1] == 0:  # noqa: PLR2004
             raise LogError(f"action has shape {vectors.shape}; one vector per row is required, shape (n, d)")
         n, dim = vectors.shape
@@ -102,7 +105,12 @@ class Logs:
 
     def batches(self, threads: int | None = None) -> Iterator[Batch]:
         """Stream of checked batches in the order of the log, decoded by `threads` threads."""
-        return in_order(self._decoded, self._pieces(), threads or default_threads())
+        pieces = self._pieces()
+        if "_layout" not in vars(self):
+            looked_at: list[Piece] = []
+            vars(self)["_layout"] = self._layout_of(_noted(pieces, looked_at))
+            pieces = chain(looked_at, pieces)
+        yield from in_order(self._decoded, pieces, threads or default_threads())
 
     def _pieces(self) -> Iterator[Piece]:
         kind: Literal["number", "text"] = "text" if self.on_bad == "drop" else "number"
@@ -117,22 +125,19 @@ class Logs:
         return checked(batch, faults, names, where=piece.where, first_row=piece.first_row, drop=drop)
 
     @cached_property
-    def _layout(self) -> tuple[ActionReader, tuple[str, ...]]:
+    def _layout(self) -> Layout:
         """How actions are read, and what their coordinates are called."""
-        drop = self.on_bad == "drop"
+        return self._layout_of(self._pieces())
+
+    def _layout_of(self, pieces: Iterable[Piece]) -> Layout:
+        """Layout, told by the columns' names, or by as many first pieces as it takes to see a list."""
         if self.items is not None and self.columns.item is not None:
             items = self.items
             return item_reader(self.columns.item, items.vectors, items.rows), items.features
-        if len(self.columns.action) > 1:
-            return columns_reader(self.columns.action, lenient=drop), self.columns.action
-        name = self.columns.action[0]
-        for piece in self._pieces():
-            if not is_list(piece.rows.column(name).type):
-                break
-            lengths = (len(value) for value in piece.rows.column(name).to_pylist() if value)
-            if dim := next(lengths, 0):
-                return list_reader(name, dim), tuple(f"{name}[{j}]" for j in range(dim))
-        return columns_reader(self.columns.action, lenient=drop), self.columns.action
+        names = self.columns.action
+        if len(names) == 1 and (dim := _list_length(pieces, names[0])) is not None:
+            return list_reader(names[0], dim), tuple(f"{names[0]}[{j}]" for j in range(dim))
+        return columns_reader(names, lenient=self.on_bad == "drop"), names
 
 
 def read_logs(  # noqa: PLR0913
@@ -209,14 +214,6 @@ def read_logs(  # noqa: PLR0913
     return Logs(opened, named, table, candidates, intercept, on_bad, batch_rows)
 
 
-def require_columns(present: list[str], wanted: Iterable[str], where: str) -> None:
-    """Nothing, if every wanted column is there; else the sentence that names the nearest ones."""
-    for name in wanted:
-        if name not in present:
-            near = difflib.get_close_matches(name, present, n=3, cutoff=0.5) or present[:5]
-            raise LogError(f"{where} has no column {name!r}; the nearest are {', '.join(map(repr, near))}")
-
-
 def default_threads() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -239,6 +236,37 @@ def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> I
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _noted(pieces: Iterator[Piece], seen: list[Piece]) -> Iterator[Piece]:
+    """Pieces, each kept in `seen`, so that a table that can be read once is not read twice."""
+    for piece in pieces:
+        seen.append(piece)
+        yield piece
+
+
+def _list_length(pieces: Iterable[Piece], name: str) -> int | None:
+    """Length of the first list that is not empty; None where the column holds no lists, or no rows."""
+    where = ""
+    for piece in pieces:
+        column = piece.rows.column(name)
+        if not is_list(column.type):
+            return None
+        if length := first_length(column):
+            return length
+        where = piece.where
+    if where:
+        raise LogError(f"column {name!r} of {where} has no list with a number in it; one per row is required")
+    return None
+
+
+def _vectors(action: object) -> FloatArray:
+    try:
+        return np.ascontiguousarray(action, dtype=np.float64)
+    except (TypeError, ValueError) as failure:
+        raise LogError(
+            f"action is not an array of numbers ({failure}); one vector of one length per row is required"
+        ) from failure
 
 
 def _column(name: str, values: Any, n: int) -> Any:

@@ -5,12 +5,15 @@ Gives: a `Source`: its column names, and pieces of rows with the place that they
 Next: `decode`.
 """
 
+import difflib
 import glob
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+from urllib.parse import unquote
 
 from coterie.errors import FileError, LogError
 
@@ -20,13 +23,15 @@ FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
-    ".tsv": "csv",
-    ".gz": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "tsv",
+    ".tsv.gz": "tsv",
     ".arrow": "ipc",
     ".feather": "ipc",
     ".ipc": "ipc",
 }
 _READ_AHEAD = 4  # batches decoded ahead of use: enough to keep two cores busy, little memory
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name that Hive gives to the folder of nulls
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ def open_source(source: object) -> Source:
     if isinstance(source, str | Path):
         return FileSource.of(str(source))
     if isinstance(source, list | tuple) and source and all(isinstance(p, str | Path) for p in source):
-        return FileSource([str(p) for p in source], _format_of([str(p) for p in source]), str(source[0]))
+        return FileSource.of(tuple(map(str, source)))
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "collect_batches"):
         return StreamSource(source)
     raise LogError(
@@ -69,89 +74,80 @@ def open_source(source: object) -> Source:
     )
 
 
+def require_columns(present: list[str], wanted: Iterable[str], where: str) -> None:
+    """Nothing, if every wanted column is there once; else the sentence that names it or the nearest ones."""
+    for name in wanted:
+        if name not in present:
+            near = difflib.get_close_matches(name, present, n=3, cutoff=0.5) or present[:5]
+            raise LogError(f"{where} has no column {name!r}; the nearest are {', '.join(map(repr, near))}")
+        if present.count(name) > 1:
+            raise LogError(f"{where} has {present.count(name)} columns {name!r}; rename all but one")
+
+
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """Files of one format, read in the order of their names."""
+    """Files of one format, read in the order of their names.
 
-    paths: list[str] | str
+    A folder or a glob is looked up anew by every pass. Each file is read with its own types, so that parts
+    written by several hands may differ in width. `key=value` folders (hive partitions) are columns, unless
+    the file has the column itself.
+    """
+
+    place: str | tuple[str, ...]
     format: str
-    name: str
 
     @classmethod
-    def of(cls, path: str) -> "FileSource":
-        """Source of one file, a folder (hive partitions included) or a glob."""
-        if glob.has_magic(path) and not Path(path).exists():
-            found = sorted(p for p in glob.glob(path, recursive=True) if Path(p).is_file())  # noqa: PTH207
-            if not found:
-                raise FileError(f"no file matches {path!r}; check the pattern and the working folder")
-            return cls(found, _format_of(found), path)
-        if Path(path).is_dir():
-            inside = sorted(str(p) for p in Path(path).rglob("*") if p.is_file() and p.suffix in FORMATS)
-            if not inside:
-                raise FileError(f"folder {path!r} has no Parquet, CSV or Arrow file; name a folder that has")
-            return cls(path, _format_of(inside), path)
-        if not Path(path).exists():
-            raise FileError(f"there is no file {path!r}; check the name and the working folder")
-        return cls([path], _format_of([path]), path)
+    def of(cls, place: str | tuple[str, ...]) -> "FileSource":
+        """Source of one file, several, a folder (hive partitions included) or a glob."""
+        return cls(place, _format_of(_files_at(place)))
+
+    @property
+    def name(self) -> str:
+        """What was given."""
+        return self.place if isinstance(self.place, str) else self.place[0]
 
     def columns(self) -> list[str]:
         """Names of the columns in the first file, hive partitions included."""
-        return list(self._dataset({}).schema.names)
+        first = _files_at(self.place)[0]
+        with _explained(first, self.format):
+            inside = list(_fragment(first, self.format, {}).physical_schema.names)
+        return [*inside, *(name for name in _told_by_folders(first) if name not in inside)]
 
     def n_rows(self) -> int | None:
-        """Rows by the files' own account; a CSV file has none."""
-        return None if self.format == "csv" else int(self._dataset({}).count_rows())
+        """Rows by the files' own account; a text file has none."""
+        if self.format in {"csv", "tsv"}:
+            return None
+        total = 0
+        for path in _files_at(self.place):
+            with _explained(path, self.format):
+                total += int(_fragment(path, self.format, {}).count_rows())
+        return total
 
     def pieces(self, columns: list[str], batch_rows: int, kinds: Kinds) -> Iterator[Piece]:
         """Stream the files one after the other."""
-        import pyarrow as pa
+        paths = _files_at(self.place)
+        types = _folder_types(paths)
+        for path in paths:
+            with _explained(path, self.format):
+                yield from self._pieces_of(path, columns, batch_rows, kinds, types)
 
-        dataset = self._dataset(kinds)
-        try:
-            for fragment in dataset.get_fragments():
-                first = 0
-                for rows in fragment.to_batches(
-                    schema=dataset.schema,
-                    columns=columns,
-                    batch_size=batch_rows,
-                    batch_readahead=_READ_AHEAD,
-                    fragment_readahead=1,
-                ):
-                    if rows.num_rows:
-                        yield Piece(rows, fragment.path, first)
-                    first += rows.num_rows
-        except (pa.ArrowInvalid, OSError) as failure:
-            raise _unreadable(self, failure) from failure
-
-    def _dataset(self, kinds: Kinds) -> Any:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-
-        try:
-            return ds.dataset(
-                self.paths,
-                format=self._csv_format(kinds) if self.format == "csv" else self.format,
-                partitioning="hive",
-                exclude_invalid_files=False,
-            )
-        except (pa.ArrowInvalid, OSError) as failure:
-            raise _unreadable(self, failure) from failure
-
-    def _csv_format(self, kinds: Kinds) -> Any:
-        import pyarrow as pa
-        import pyarrow.csv as pc
-        import pyarrow.dataset as ds
-
-        types = {"number": pa.float64(), "text": pa.string()}
-        first = self.paths if isinstance(self.paths, str) else self.paths[0]
-        return ds.CsvFileFormat(
-            parse_options=pc.ParseOptions(delimiter="\t" if ".tsv" in first else ","),
-            convert_options=pc.ConvertOptions(
-                column_types={name: types[kind] for name, kind in kinds.items()},
-                strings_can_be_null=True,
-                null_values=["", "NA", "null", "NULL", "None"],
-            ),
-        )
+    def _pieces_of(
+        self, path: str, columns: list[str], batch_rows: int, kinds: Kinds, types: Mapping[str, Any]
+    ) -> Iterator[Piece]:
+        fragment = _fragment(path, self.format, kinds)
+        inside = list(fragment.physical_schema.names)
+        told = {name: value for name, value in _told_by_folders(path).items() if name not in inside}
+        require_columns([*inside, *told], columns, path)
+        first = 0
+        for rows in fragment.to_batches(
+            columns=[name for name in columns if name not in told],
+            batch_size=batch_rows,
+            batch_readahead=_READ_AHEAD,
+            fragment_readahead=1,
+        ):
+            if rows.num_rows:
+                yield Piece(_completed(rows, columns, told, types) if told else rows, path, first)
+            first += rows.num_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +179,7 @@ class StreamSource:
     def pieces(self, columns: list[str], batch_rows: int, kinds: Kinds) -> Iterator[Piece]:  # noqa: ARG002
         """Stream the rows, long batches cut without a copy."""
         first = 0
-        for batch in self._batches():
+        for batch in self._batches(columns):
             rows = batch.select(columns)
             for start in range(0, rows.num_rows, batch_rows):
                 yield Piece(rows.slice(start, batch_rows), self.name, first + start)
@@ -191,14 +187,27 @@ class StreamSource:
         if first == 0 and hasattr(self.table, "read_next_batch"):
             raise LogError(f"{self.name} gave no rows: a reader can be read once; read it into a table first")
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
         import pyarrow as pa
 
-        if hasattr(self.table, "collect_batches"):
-            for frame in self.table.collect_batches():
-                yield from pa.table(frame).to_batches()
-        else:
-            yield from self._reader()
+        narrow = self._narrowed(columns)
+        try:
+            if hasattr(narrow, "collect_batches"):
+                for frame in narrow.collect_batches():
+                    yield from pa.table(frame).to_batches()
+            else:
+                yield from pa.RecordBatchReader.from_stream(narrow)
+        except (pa.ArrowException, OSError) as failure:
+            reason = " ".join(map(str, failure.args)).strip().split("\n", maxsplit=1)[0]
+            raise LogError(
+                f"{self.name} cannot be read as a table of Arrow: {reason}; give each column one type"
+            ) from failure
+
+    def _narrowed(self, columns: list[str]) -> Any:
+        """Frame without the columns that nobody asked for, where it can leave them out unconverted."""
+        if hasattr(self.table, "loc"):
+            return self.table.loc[:, [str(name) in columns for name in self.table.columns]]
+        return self.table.select(columns) if hasattr(self.table, "collect_schema") else self.table
 
     def _reader(self) -> Any:
         import pyarrow as pa
@@ -206,10 +215,44 @@ class StreamSource:
         return pa.RecordBatchReader.from_stream(self.table)
 
 
+def _files_at(place: str | tuple[str, ...]) -> list[str]:
+    """Files that a path, a folder, a glob or a list of paths stands for now."""
+    if isinstance(place, tuple):
+        for path in place:
+            if not Path(path).is_file():
+                raise FileError(f"there is no file {path!r}; check the name and the working folder")
+        return list(place)
+    if Path(place).is_dir():
+        inside = (path for path in Path(place).rglob("*") if _is_data(path, Path(place)))
+        found = sorted(map(str, inside))
+        if not found:
+            raise FileError(f"folder {place!r} has no Parquet, CSV or Arrow file; name a folder that has")
+        return found
+    if glob.has_magic(place) and not Path(place).exists():
+        found = sorted(p for p in glob.glob(place, recursive=True) if Path(p).is_file())  # noqa: PTH207
+        if not found:
+            raise FileError(f"no file matches {place!r}; check the pattern and the working folder")
+        return found
+    if not Path(place).exists():
+        raise FileError(f"there is no file {place!r}; check the name and the working folder")
+    return [place]
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    """Whether a file in a folder is part of the table: of a known format, and not hidden by `.` or `_`."""
+    hidden = any(part[0] in "._" for part in path.relative_to(folder).parts)
+    return not hidden and _suffix(path) in FORMATS and path.is_file()
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.lower()
+    return "".join(Path(name).suffixes[-2:]) if name.endswith(".gz") else Path(name).suffix
+
+
 def _format_of(paths: list[str]) -> str:
     formats = set()
     for path in paths:
-        suffix = Path(path).suffix.lower()
+        suffix = _suffix(Path(path))
         if suffix not in FORMATS:
             raise FileError(
                 f"{path!r} ends in {suffix or 'nothing'}; Parquet (.parquet), CSV (.csv, .tsv, .csv.gz) and "
@@ -223,19 +266,105 @@ def _format_of(paths: list[str]) -> str:
     return formats.pop()
 
 
-def _unreadable(source: FileSource, failure: Exception) -> FileError | LogError:
-    """Sentence for what Arrow could not read: a value of a CSV file, or the file itself."""
-    value = re.search(r"CSV conversion error to (\w+): invalid value '(.*)'", str(failure))
-    if value:
-        column = re.search(r"In CSV column #(\d+)", str(failure))
-        name = source.columns()[int(column[1])] if column else "?"
-        row = re.search(r"Row #(\d+)", str(failure))
-        line = f" in line {row[1]}" if row else ""
-        return LogError(
-            f"column {name!r} of {source.name} holds {value[2]!r}{line} where a number is required; "
-            'mend it, or pass on_bad="drop"'
-        )
-    reason = str(failure).strip().split("\n", maxsplit=1)[0]
-    return FileError(
-        f"{source.name} is not a readable {source.format} file (foreign, truncated or damaged): {reason}"
+def _told_by_folders(path: str) -> dict[str, str | None]:
+    """Columns that the folders of a file name, as in `user=7/part.parquet`."""
+    pairs = (part.partition("=") for part in Path(path).parent.parts)
+    return {
+        unquote(name): None if value == _NO_VALUE else unquote(value)
+        for name, equals, value in pairs
+        if equals
+    }
+
+
+def _folder_types(paths: list[str]) -> dict[str, Any]:
+    """Arrow type of each column that folders name: integers where every value is one, else text."""
+    import pyarrow as pa
+
+    values: dict[str, set[str]] = {}
+    for path in paths:
+        for name, value in _told_by_folders(path).items():
+            values.setdefault(name, set()).update([] if value is None else [value])
+    types = {}
+    for name, texts in values.items():
+        whole = bool(texts) and all(re.fullmatch(r"0|-?[1-9]\d{0,19}", text) for text in texts)
+        numbers = [int(text) for text in texts] if whole else []
+        fits = (kind for kind in (pa.int64(), pa.uint64()) if whole and _holds(kind, numbers))
+        types[name] = next(fits, pa.string())
+    return types
+
+
+def _holds(kind: Any, numbers: list[int]) -> bool:
+    bits = kind.bit_width
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if str(kind) == "int64" else (0, 2**bits)
+    return low <= min(numbers) and max(numbers) < high
+
+
+def _completed(
+    rows: Any, columns: list[str], told: Mapping[str, str | None], types: Mapping[str, Any]
+) -> Any:
+    """Rows with the columns that their folders tell."""
+    import pyarrow as pa
+
+    def column(name: str) -> Any:
+        if name not in told:
+            return rows.column(name)
+        value, kind = told[name], types[name]
+        whole = value is not None and pa.types.is_integer(kind)
+        return pa.repeat(pa.scalar(int(value or 0) if whole else value, kind), rows.num_rows)
+
+    return pa.RecordBatch.from_arrays([column(name) for name in columns], names=columns)
+
+
+def _fragment(path: str, form: str, kinds: Kinds) -> Any:
+    """Arrow's handle on one file."""
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    plain = {"parquet": ds.ParquetFileFormat, "ipc": ds.IpcFileFormat}
+    opener = plain[form]() if form in plain else _text_format("\t" if form == "tsv" else ",", kinds)
+    return opener.make_fragment(path, filesystem=LocalFileSystem())
+
+
+def _text_format(delimiter: str, kinds: Kinds) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv as pc
+    import pyarrow.dataset as ds
+
+    types = {"number": pa.float64(), "text": pa.string()}
+    return ds.CsvFileFormat(
+        parse_options=pc.ParseOptions(delimiter=delimiter),
+        convert_options=pc.ConvertOptions(
+            column_types={name: types[kind] for name, kind in kinds.items()},
+            strings_can_be_null=True,
+            null_values=["", "NA", "null", "NULL", "None"],
+        ),
+    )
+
+
+@contextmanager
+def _explained(path: str, form: str) -> Iterator[None]:
+    """Turn what Arrow says of a file into a sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as failure:
+        raise _unreadable(path, form, str(failure)) from failure
+
+
+def _unreadable(path: str, form: str, failure: str) -> FileError | LogError:
+    """Sentence for what Arrow could not read: a value of a text file, or the file itself."""
+    value = re.search(r"CSV conversion error to (\w+): invalid value '(.*)'", failure, re.DOTALL)
+    if not value:
+        reason = failure.strip().split("\n", maxsplit=1)[0]
+        return FileError(f"{path} is not a readable {form} file (foreign, truncated or damaged): {reason}")
+    at = re.search(r"In CSV column #(\d+)", failure)
+    name = _fragment(path, form, {}).physical_schema.names[int(at[1])] if at else "?"
+    row = re.search(r"Row #(\d+)", failure)
+    seen = f"column {name!r} of {path} holds {value[2]!r}{f' in line {row[1]}' if row else ''}"
+    if value[1] == "double":
+        return LogError(f'{seen} where a number is required; mend it, or pass on_bad="drop"')
+    return LogError(
+        f"{seen} where the first rows of the file hold {value[1]}; write one kind of value in the column, "
+        "or keep the log as Parquet, which has types"
     )

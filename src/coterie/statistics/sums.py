@@ -25,7 +25,7 @@ from coterie.logs.logs import default_threads
 from coterie.packed import packed_size
 from coterie.progress import Progress, silent
 from coterie.statistics.user_statistics import UserStatistics
-from coterie.user_ids import Ids, UserIndex, as_ids
+from coterie.user_ids import LONGEST_ID, Ids, UserIndex, as_ids
 
 _NO_WEIGHT = np.empty(0)
 
@@ -90,10 +90,9 @@ class _IntegerTable:
         return self._n
 
     def rows(self, ids: Any) -> NDArray[np.int64]:
-        if not isinstance(ids, np.ndarray) or ids.dtype != self._keys.dtype:
-            raise LogError(
-                "user ids are integers in one part of the log and text or larger in another; cast them"
-            )
+        if not isinstance(ids, np.ndarray):
+            raise LogError("user ids are integers in one part of the log and text in another; cast them")
+        ids = self._alike(ids)
         while 2 * (self._n + len(ids)) > len(self._keys):
             self._grow()
         out = np.empty(len(ids), dtype=np.int64)
@@ -105,6 +104,16 @@ class _IntegerTable:
         taken = self._rows >= 0
         ordered[self._rows[taken]] = self._keys[taken]
         return ordered
+
+    def _alike(self, ids: Ids) -> Ids:
+        """Ids in the type of the table, which becomes unsigned where an id is above 2**63 - 1."""
+        if ids.dtype == self._keys.dtype:
+            return ids
+        signed = ids if ids.dtype == np.int64 else self.ids()
+        if signed.min(initial=0) < 0:
+            raise LogError("user ids below 0 and above 2**63 - 1 cannot be held together; renumber the users")
+        self._keys = self._keys.view(np.uint64)  # the same bits, hence in the same slots
+        return ids.astype(np.uint64, copy=False)
 
     def _grow(self) -> None:
         old = self.ids()
@@ -130,6 +139,12 @@ class _TextTable:
         return np.asarray(np.array(rows, dtype=np.int64)[encoded.indices.to_numpy()])
 
     def ids(self) -> Ids:
+        for name in self._known:
+            if len(name) > LONGEST_ID or name.endswith("\0"):
+                raise LogError(
+                    f"user id {name[:40]!r}, of {len(name)} characters, cannot be kept; "
+                    f"at most {LONGEST_ID} characters are allowed, the last of them not NUL"
+                )
         return as_ids(list(self._known), "the user column")
 
 
