@@ -14,7 +14,9 @@ def main() -> int:
     """Status 1 if a claim does not hold at full size."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="names", help=f"some of {', '.join(NAMES)}; default: all")
-    parser.add_argument("--write", action="store_true", help="keep the results and refresh docs/performance.md")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the results and refresh docs/performance.md"
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run, not how fast")
     given = parser.parse_args()
     if unknown := [name for name in given.names if name not in NAMES]:

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import Claim, Measurement, Result, Times, interleaved, measured, ratio
 
 import coterie as ct
-from benchmarks.harness import Claim, Measurement, Result, Times, interleaved, measured, ratio
 from coterie.confidence import estimate
-from coterie.decision import policy
+from coterie.decision import PaperBeta, policy
 from coterie.neighbourhood import EdgeRule, NotSeparated, WithinGap
 from coterie.packed import smallest_eigenvalues
 from coterie.pooling import Prior, PriorOnce, PriorPerUser, pool
@@ -97,7 +97,9 @@ def _all_stages(stats: ct.UserStatistics, rounds: int) -> list[Measurement]:
     found: list[Measurement] = []
     for label, settings in _SETTINGS.items():
         scale, confidence = settings["graph_scale"], settings["confidence"]
-        found += _stages(f"stages of OffCLUB, {label}", stats, confidence, NotSeparated(scale), PriorOnce(), rounds)
+        found += _stages(
+            f"stages of OffCLUB, {label}", stats, confidence, NotSeparated(scale), PriorOnce(), rounds
+        )
         rule = WithinGap("over", scale)
         found += _stages(f"stages of OffC2LUB, {label}", stats, confidence, rule, PriorPerUser(), rounds)
     return found
@@ -116,11 +118,13 @@ def _stages(
         "estimate and radius": lambda: estimate(stats, confidence),
         "connect": lambda: rule.connect(estimates),
         "pool": lambda: pool(stats, neighbourhood, 1.0),
-        "policy": lambda: policy(pooled, prior, confidence, stats.n_users, proof=False),
+        "policy": lambda: policy(pooled, prior, confidence, stats.n_users, PaperBeta()),
     }
     times = interleaved(stages, rounds)
     together = sum(statistics.median(seconds) for seconds in times.values())
-    eigenvalues = interleaved({"(in estimate: eigenvalues)": lambda: smallest_eigenvalues(stats.packed_gram)}, rounds)
+    eigenvalues = interleaved(
+        {"(in estimate: eigenvalues)": lambda: smallest_eigenvalues(stats.packed_gram)}, rounds
+    )
     return [
         Measurement(one.case, one.name, one.seconds, one.fastest, one.rounds, one.seconds / together)
         for one in measured(case, {**times, **eigenvalues})

@@ -110,9 +110,7 @@ def measured(
     def against(name: str) -> float | None:
         if reference is None:
             return None
-        return ratio(times, name, reference) * units.get(reference, 0) / units[name] if units.get(name) else (
-            ratio(times, name, reference)
-        )  # fmt: skip
+        return ratio(times, name, reference) * ((units[reference] / units[name]) if units[name] else 1)
 
     return [
         Measurement(
@@ -130,9 +128,9 @@ def measured(
 
 
 def isolated(function: Callable[..., object], **arguments: Any) -> dict[str, float]:
-    """Seconds and peak resident MB of one call in a fresh process, imports and warm-up not timed.
+    """Seconds (imports included) and peak resident MB of one call in a fresh process.
 
-    `function` is a module's own and called with JSON-able keywords; its module may have `warm_up()`.
+    `function` is a module's own and takes JSON-able keywords.
     """
     call = json.dumps([function.__module__, function.__name__, arguments])
     command = [sys.executable, "-m", "benchmarks.harness", call]
@@ -162,7 +160,7 @@ def environment() -> dict[str, str]:
         "blas threads": _blas_threads(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: metadata.version(name) for name in _LIBRARIES if _installed(name)},
+        **{found.name: found.version for name in _LIBRARIES for found in metadata.distributions(name=name)},
     }
 
 
@@ -185,24 +183,11 @@ def _blas_threads() -> str:
     return ", ".join(sorted(blas)) or "not known"
 
 
-def _installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
 def _in_own_process(call: str) -> None:
-    module_name, function_name, arguments = json.loads(call)
-    module = importlib.import_module(module_name)
-    getattr(module, "warm_up", lambda: None)()
-    before = peak_mb()
+    module, function, arguments = json.loads(call)
     start = time.perf_counter()
-    kept = getattr(module, function_name)(**arguments)
-    seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "peak_mb": peak_mb(), "before_mb": before}))
-    del kept
+    getattr(importlib.import_module(module), function)(**arguments)
+    print(json.dumps({"seconds": time.perf_counter() - start, "peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":

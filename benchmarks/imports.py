@@ -12,24 +12,23 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 
-from benchmarks.harness import Claim, Measurement, Result, interleaved, measured
+from benchmarks.harness import Claim, Measurement, Result, Times, interleaved, measured
 
 _IMPORTS = {
     "nothing": "pass",
     "import numpy": "import numpy",
     "import coterie": "import coterie",
     "import coterie, every public name": "import coterie\nfor name in dir(coterie): getattr(coterie, name)",
-    "coterie --help": (
-        "import sys; sys.argv = ['coterie', '--help']\nfrom coterie.cli import main\nmain()"
-    ),
+    "coterie --help": ("import sys; sys.argv = ['coterie', '--help']\nfrom coterie.cli import main\nmain()"),
 }
 _WALK = """
 import numpy as np, coterie as ct
 rng = np.random.default_rng(0)
-logs = ct.Logs.from_arrays(np.arange(200) % 4, rng.standard_normal((200, {dim})) / 10, rng.standard_normal(200))
+user, action, reward = np.arange(200) % 4, rng.standard_normal((200, {dim})) / 10, rng.standard_normal(200)
+logs = ct.Logs.from_arrays(user, action, reward)
 ct.OffCLUB(confidence=ct.Confidence(ridge=1.5)).fit(logs).decide(0, np.eye({dim}))
 """
-_IMPORT_SECONDS = 0.3
+_LIMIT = 0.3  # seconds
 
 
 def run(*, quick: bool = False) -> Result:
@@ -38,30 +37,32 @@ def run(*, quick: bool = False) -> Result:
     bare = statistics.median(times["nothing"])
     alone = {name: statistics.median(seconds) - bare for name, seconds in times.items()}
     first, later = _kernel_use(rounds=1 if quick else 3)
+    helped = statistics.median(times["coterie --help"])
     claims = [
-        Claim("seconds of `import coterie` beyond the bare interpreter", alone["import coterie"], _IMPORT_SECONDS),
-        Claim("seconds of `coterie --help`, the interpreter included",
-              statistics.median(times["coterie --help"]), _IMPORT_SECONDS),
-    ]  # fmt: skip
+        Claim("seconds of `import coterie`, the interpreter left out", alone["import coterie"], _LIMIT),
+        Claim("seconds of `coterie --help`, the interpreter included", helped, _LIMIT),
+    ]
     measurements = [*measured("fresh interpreter", times, "import numpy"), *first, *later]
     return Result("imports", measurements, claims)
 
 
 def _kernel_use(rounds: int) -> tuple[list[Measurement], list[Measurement]]:
     """Logs to one decision: first process (nothing compiled yet) and later ones, per dimension."""
-    first: dict[str, list[float]] = {}
-    later: dict[str, list[float]] = {}
+    first: Times = {}
+    later: Times = {}
     for dim in (5, 20):
-        code = _WALK.format(dim=dim)
-        first[name := f"logs to a decision, d = {dim}, empty cache"], later_times = [], []
+        name, code = f"logs to a decision, d = {dim}", _WALK.format(dim=dim)
+        cold, warm = (
+            first.setdefault(f"{name}, empty cache", []),
+            later.setdefault(f"{name}, filled cache", []),
+        )
         for _ in range(rounds):
             with tempfile.TemporaryDirectory() as cache:
                 process = _process(code, {"NUMBA_CACHE_DIR": cache})
-                for times in (first[name], later_times):
+                for times in (cold, warm):
                     start = time.perf_counter()
                     process()
                     times.append(time.perf_counter() - start)
-        later[f"logs to a decision, d = {dim}, filled cache"] = later_times
     return measured("compiled kernels", first), measured("compiled kernels", later)
 
 

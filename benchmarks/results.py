@@ -1,7 +1,7 @@
 """Results as a table for people, as JSON for later, and inside `docs/performance.md`.
 
 Takes: a `Result`.
-Gives: text; with `write`, `results/NAME.json` and the section between `<!-- results:NAME -->` and `<!-- end -->`.
+Gives: text; with `write`, `results/NAME.json` and the section from `<!-- results:NAME -->` to `<!-- end -->`.
 """
 
 import json

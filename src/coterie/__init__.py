@@ -65,4 +65,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_WHERE, *_MODULES])
+    return sorted({"__version__", *_WHERE, *_MODULES})

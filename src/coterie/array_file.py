@@ -23,6 +23,7 @@ from coterie.errors import FileError
 
 FORMAT_VERSION = 1
 _KEY = "coterie"
+_SEAL = "coterie.checksum"
 _VERIFY_UP_TO = 256 << 20  # bytes that are checksummed on opening (about 0.2 s); larger files on request
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "U64": "<u8", "I32": "<i4", "U32": "<u4", "U8": "|u1"}
 _NAMES = {np.dtype(text): name for name, text in _DTYPES.items()}
@@ -51,7 +52,8 @@ class ArrayFile:
 
 def write(path: str | os.PathLike[str], kind: str, arrays: Arrays, parameters: Mapping[str, Any]) -> None:
     """Write a file beside `path` and put it in place in one step, so that no reader sees half of it."""
-    stored = {name: _storable(array) for name, array in arrays.items()}
+    widest_first = sorted(arrays.items(), key=lambda entry: -_storable_width(entry[1]))
+    stored = {name: _storable(array) for name, array in widest_first}  # so that each begins aligned
     manifest = Manifest(
         kind=kind,
         format_version=FORMAT_VERSION,
@@ -104,6 +106,10 @@ def read(path: str | os.PathLike[str], kinds: tuple[str, ...], *, verify: bool |
     return ArrayFile(manifest, {name: _restored(array, *shapes[name]) for name, array in arrays.items()})
 
 
+def _storable_width(array: NDArray[Any]) -> int:
+    return 4 if array.dtype.kind == "U" else array.dtype.itemsize
+
+
 def _storable(array: NDArray[Any]) -> NDArray[Any]:
     """Array in a type that the format has; fixed-width text becomes its code points."""
     array = np.ascontiguousarray(array)
@@ -125,13 +131,15 @@ def _restored(array: NDArray[Any], dtype: str, shape: list[int]) -> NDArray[Any]
 
 def _save(path: Path, arrays: Arrays, manifest: Manifest) -> None:
     """Write header and arrays one after the other, without a second copy in memory."""
-    header: dict[str, Any] = {"__metadata__": {_KEY: msgspec.json.encode(manifest).decode()}}
+    header: dict[str, Any] = {}
     at = 0
     for name, array in arrays.items():
         end = at + array.nbytes
         header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [at, end]}
         at = end
-    text = json.dumps(header, separators=(",", ":")).encode()
+    described = json.dumps(msgspec.to_builtins(manifest))  # which keeps infinities, as msgspec does not
+    sealed = {_KEY: described, _SEAL: _seal(described, header)}
+    text = json.dumps({"__metadata__": sealed, **header}, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with path.open("wb") as file:
         file.write(len(text).to_bytes(8, "little"))
@@ -141,14 +149,18 @@ def _save(path: Path, arrays: Arrays, manifest: Manifest) -> None:
 
 
 def _header(file: Path, size: int) -> tuple[dict[str, Any], int]:
-    with file.open("rb") as opened:
-        length = int.from_bytes(opened.read(8), "little")
-        if size < 8 or length > min(size - 8, _LARGEST_HEADER):  # noqa: PLR2004
-            raise damaged(file, "it is too short, or no file of this library")
-        try:
+    try:
+        with file.open("rb") as opened:
+            length = int.from_bytes(opened.read(8), "little")
+            if size < 8 or length > min(size - 8, _LARGEST_HEADER):  # noqa: PLR2004
+                raise damaged(file, "it is too short, or no file of this library")
             header = json.loads(opened.read(length))
-        except (UnicodeDecodeError, ValueError, RecursionError) as failure:
-            raise damaged(file, "its header cannot be read, or it is no file of this library") from failure
+    except OSError as failure:
+        raise FileError(f"{str(file)!r} cannot be read: {failure.strerror or failure}") from failure
+    except (ValueError, RecursionError) as failure:
+        if isinstance(failure, FileError):
+            raise
+        raise damaged(file, "its header cannot be read, or it is no file of this library") from failure
     if not isinstance(header, dict):
         raise damaged(file, "its header is not an object")
     return header, 8 + length
@@ -162,14 +174,17 @@ def _manifest(file: Path, header: dict[str, Any]) -> Manifest:
             f"{str(file)!r} is a safetensors file of something else; a file saved by coterie is required"
         )
     try:
-        version = json.loads(text).get("format_version")
+        told = json.loads(text)
+        version = told.get("format_version")
         if isinstance(version, int) and version > FORMAT_VERSION:
             raise FileError(
                 f"{str(file)!r} has format version {version} and this coterie reads up to {FORMAT_VERSION}; "
                 "install a newer coterie to open it"
             )
-        return msgspec.json.decode(text, type=Manifest)
-    except (msgspec.DecodeError, AttributeError, ValueError) as failure:
+        if metadata.get(_SEAL) != _seal(text, header):
+            raise damaged(file, "its header is not what was written")
+        return msgspec.convert(told, Manifest)
+    except (msgspec.DecodeError, AttributeError, ValueError, RecursionError) as failure:
         if isinstance(failure, FileError):
             raise
         raise damaged(file, "its manifest cannot be read") from failure
@@ -178,7 +193,7 @@ def _manifest(file: Path, header: dict[str, Any]) -> Manifest:
 def _mapped(file: Path, header: dict[str, Any], start: int, size: int) -> dict[str, NDArray[Any]]:
     """Read-only arrays over the mapped file, each checked to lie inside it."""
     raw = np.memmap(file, dtype=np.uint8, mode="r") if size > start else np.zeros(size, np.uint8)
-    arrays = {}
+    arrays, last = {}, start
     for name, entry in header.items():
         try:
             begin, end = (start + int(offset) for offset in entry["data_offsets"])
@@ -186,11 +201,19 @@ def _mapped(file: Path, header: dict[str, Any], start: int, size: int) -> dict[s
             if not (start <= begin <= end <= size):
                 raise damaged(file, f"the array {name!r} ends beyond the file")
             arrays[name] = raw[begin:end].view(dtype).reshape(shape)
+            last = max(last, end)
         except (KeyError, TypeError, ValueError) as failure:
             if isinstance(failure, FileError):
                 raise
             raise damaged(file, f"the entry of the array {name!r} is not valid") from failure
+    if last != size:
+        raise damaged(file, f"it has {size} bytes where {last} were written")
     return arrays
+
+
+def _seal(manifest: str, header: dict[str, Any]) -> str:
+    """Checksum of everything in a file but the arrays, which have their own."""
+    return str(zlib.crc32((manifest + json.dumps(header, sort_keys=True)).encode()))
 
 
 def _checksum(array: NDArray[Any]) -> int:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from coterie import packed
+from coterie import checks, packed
 from coterie.errors import CoterieWarning, LogError, ParameterError
 from coterie.packed import FloatArray
 from coterie.statistics import UserStatistics
@@ -42,7 +42,7 @@ class Smoothed:
     value: float
 
     def __post_init__(self) -> None:
-        _require_positive("the regularity of Smoothed", self.value)
+        checks.positive("the regularity of Smoothed", self.value)
 
     def information(self, gram: FloatArray, count: FloatArray, ridge: float) -> FloatArray:  # noqa: ARG002
         """Half of `value` for every sample."""
@@ -64,7 +64,7 @@ class IID:
     value: float
 
     def __post_init__(self) -> None:
-        _require_positive("the regularity of IID", self.value)
+        checks.positive("the regularity of IID", self.value)
 
     def information(self, gram: FloatArray, count: FloatArray, ridge: float) -> FloatArray:  # noqa: ARG002
         """Half of `value` for every sample."""
@@ -125,17 +125,10 @@ class Confidence:
     regularity: Regularity = field(default_factory=Observed)
 
     def __post_init__(self) -> None:
-        _require_positive("ridge", self.ridge)
-        if not 0 < self.failure_prob < 1:
-            raise ParameterError(
-                f"failure_prob is {self.failure_prob}; it must lie strictly between 0 and 1, say 0.01"
-            )
-        if isinstance(self.noise, str):
-            if self.noise != "estimate":
-                raise ParameterError(f"noise is {self.noise!r}; give a number >= 0 or 'estimate'")
-        else:
-            _require_not_negative("noise", self.noise)
-        _require_not_negative("theta_bound", self.theta_bound)
+        checks.positive("ridge", self.ridge)
+        checks.probability("failure_prob", self.failure_prob)
+        checks.number_or("noise", self.noise, ("estimate",))
+        checks.at_least("theta_bound", self.theta_bound, 0)
         if not hasattr(self.regularity, "information"):
             raise ParameterError(
                 f"regularity is {self.regularity!r}; give Observed(), Smoothed(value) or IID(value)"
@@ -271,15 +264,5 @@ def _warn_of_useless_counts(
             f"{stuck} of {len(count)} users have a radius not below that of a user without data: "
             "their actions leave a direction unseen, and Observed() does not guess about it",
             CoterieWarning,
-            stacklevel=2,
+            stacklevel=5,
         )
-
-
-def _require_positive(name: str, value: float) -> None:
-    if not (value > 0 and math.isfinite(value)):
-        raise ParameterError(f"{name} is {value}; it must be a finite number above 0")
-
-
-def _require_not_negative(name: str, value: float) -> None:
-    if not (value >= 0 and math.isfinite(value)):
-        raise ParameterError(f"{name} is {value}; it must be a finite number, 0 or more")

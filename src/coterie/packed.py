@@ -8,6 +8,7 @@ Next: `coterie.statistics`, which keeps its Gram sums in this form.
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,13 @@ def dim_of(size: int) -> int | None:
     """
     dim = (math.isqrt(8 * size + 1) - 1) // 2
     return dim if packed_size(dim) == size else None
+
+
+def read_only(array: NDArray[Any]) -> Any:
+    """A view of the array that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def pack(square: FloatArray) -> FloatArray:

@@ -30,12 +30,16 @@ def as_ids(values: object, where: str = "users") -> Ids:
     array = np.asarray(values)
     if array.ndim != 1:
         raise LogError(f"{where} has shape {array.shape}; one id per row is required, shape (n,)")
+    if isinstance(values, list | tuple) and (array.dtype.kind == "f" or len(set(map(type, values))) > 1):
+        array = np.array(
+            values, dtype=object
+        )  # NumPy would make text of 1 in [1, "a"], decimals of [1, 2**63]
     if array.dtype.kind == "O":
         array = _from_objects(array, where)
     if array.dtype.kind in "iu":
         return _integers(array)
     if array.dtype.kind == "T":
-        array = array.astype(str)
+        array = np.array(array.tolist(), dtype=str)
     if array.dtype.kind == "U":
         if array.dtype.itemsize // 4 > LONGEST_ID:
             raise LogError(f"{where} has an id longer than {LONGEST_ID} characters; use shorter ids")
@@ -53,10 +57,13 @@ def _from_objects(array: NDArray[Any], where: str) -> Ids:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             raise LogError(f"{where} has no value in row {row}; every row needs a user")
     kinds = {type(value) for value in array.tolist()}
-    if kinds <= {str, np.str_}:
+    if kinds and kinds <= {str, np.str_}:
         return np.array(array.tolist(), dtype=str)
     if not kinds or all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
-        return np.array(array.tolist(), dtype=np.int64 if max(array, default=0) < 2**63 else np.uint64)
+        low, high = min(array, default=0), max(array, default=0)
+        if (low < 0 and high >= 2**63) or low < -(2**63) or high >= 2**64:
+            raise LogError(f"{where} holds {low} and {high}, which no integer type holds; renumber the users")
+        return np.array(array.tolist(), dtype=np.int64 if high < 2**63 else np.uint64)
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise LogError(f"{where} mixes or holds {names}; user ids must be all integers or all text")
 
@@ -81,6 +88,9 @@ class UserIndex:
     _sorted: Ids = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        ids = self.ids.view()
+        ids.flags.writeable = False
+        object.__setattr__(self, "ids", ids)
         ascending = bool(np.all(self.ids[:-1] < self.ids[1:])) if len(self.ids) else True
         order = None if ascending else np.argsort(self.ids, kind="stable")
         object.__setattr__(self, "_order", order)

@@ -13,7 +13,7 @@ def written() -> str:
     context = click.Context(app, info_name="coterie")
     parts = [
         "# Commands\n",
-        "Made from the program itself by `python -m tests.docs.command_reference`; a test compares the two.\n",
+        "Made from the program by `python -m tests.docs.command_reference`; a test compares the two.\n",
     ]
     for name in app.list_commands(context):
         command = app.get_command(context, name)

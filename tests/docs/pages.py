@@ -26,12 +26,12 @@ def run(page: Path, folder: Path) -> list[str]:
     """What differs from the page, one text per mismatch."""
     failures: list[str] = []
     names: dict[str, object] = {"__name__": "__main__"}
-    for language, text in _BLOCK.findall(page.read_text()):
+    for number, (language, text) in enumerate(_BLOCK.findall(page.read_text())):
         if language == "python" and ">>>" in text:
-            failures += _session(text, names, page.name)
+            failures += _session(text, names, f"{page.name} block {number}")
         elif language == "console":
-            failures += [failure for command, want in commands(text) if (failure := _command(command, want, folder))]
-    return failures
+            failures += [_command(command, want, folder) for command, want in commands(text)]
+    return [failure for failure in failures if failure]
 
 
 def commands(text: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Laws of deciding: the sign orders the scores, scale and form shape the width, batches and threads do not matter."""
+"""Laws of deciding: the sign orders scores, scale and form shape the width, batching does not matter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.reference import instances
 from tests.reference.instances import Instance
 from tests.reference.literal import Settings

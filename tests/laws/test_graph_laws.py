@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
-import coterie as ct
-from coterie.packed import unpack
 from tests.reference import instances
 from tests.reference.instances import Instance
 from tests.reference.literal import Settings
+
+import coterie as ct
+from coterie.packed import unpack
 
 SLOTS = ("off_c2lub", "off_club", "independent", "pooled", "oracle")
 quiet = pytest.mark.filterwarnings("ignore::coterie.errors.CoterieWarning")
@@ -24,6 +24,10 @@ quiet = pytest.mark.filterwarnings("ignore::coterie.errors.CoterieWarning")
 
 def fit(name: str, drawn: Instance, chosen: Settings) -> Any:
     return instances.algorithms(chosen, drawn.labels)[name].fit(drawn.logs())
+
+
+def evidence_of(model: Any) -> Any:
+    return model.evidence
 
 
 def require_equal_service(left: Any, right: Any, drawn: Instance, seed: int) -> None:
@@ -85,7 +89,7 @@ def test_edges_do_grow_with_the_gap() -> None:
 @settings(max_examples=25)
 @given(seed=instances.SEEDS, chosen=instances.SETTINGS)
 def test_pooled_precision_dominates_each_members(name: str, seed: int, chosen: Settings) -> None:
-    """M-tilde_u - M_v has no eigenvalue below 0, and N-tilde_u is at least N_v, for every lender v and u herself."""
+    """M-tilde_u - M_v has no eigenvalue below 0, and N-tilde_u >= N_v, for every lender v and u herself."""
     drawn = instances.instance(seed, most=20)
     model, stats = fit(name, drawn, chosen), drawn.stats()
     lower = np.tril(unpack(np.asarray(model.policy.factor)))
@@ -123,9 +127,10 @@ def test_radius_decreases_in_the_count_under_smoothed_and_iid(
 def test_observed_warns_once_with_the_number_of_users(
     dim: int, n_line: int, n_good: int, n_empty: int, rows: int
 ) -> None:
-    """Users with one direction only have radius beta(N) / sqrt(ridge), above beta(0) / sqrt(ridge) without data.
+    """Users with one direction only have radius beta(N) / sqrt(ridge), without data beta(0) / sqrt(ridge).
 
-    The good ones have 50 rows along every axis: beta grows by less than sqrt(1 + 50), the root of their information.
+    The good ones have 50 rows along every axis: beta grows by less than sqrt(1 + 50), the root of their
+    information.
     """
     line = [(f"line {k}", np.eye(dim)[[0] * rows], 1.0) for k in range(n_line)]
     good = [(f"good {k}", np.tile(np.eye(dim), (50, 1)), 1.0) for k in range(n_good)]
@@ -140,7 +145,7 @@ def test_observed_warns_once_with_the_number_of_users(
     told = [str(w.message) for w in caught if issubclass(w.category, ct.CoterieWarning)]
     expected = [f"{n_line} of {len(parts)} users have a radius not below that of a user without data"]
     assert [text.partition(":")[0] for text in told] == (expected if n_line else [])
-    radius = model.evidence.radius
+    radius = evidence_of(model).radius
     assert int(np.sum(radius[:-1] > radius[-1])) == n_line
 
 
@@ -167,18 +172,18 @@ def test_graph_scale_zero_and_infinite_radii_give_no_nan(name: str, seed: int, c
 
 
 def test_users_without_data() -> None:
-    """Two users with one row (1, 0) each, one without; ridge 1, and beta = theta_bound sqrt(ridge) = 1 without noise.
+    """Two users with one row (1, 0) each, one without; no noise, so beta = theta_bound sqrt(ridge) = 1.
 
     theta = (1/2, 0), (-1/2, 0) and 0. Under Observed every smallest eigenvalue is 1, hence all radii are
-    1 and nobody is apart; the count warns of all who have data. Under Smoothed(1/2) the radii are 1 / sqrt(1/4) = 2
-    and infinity: joined to everybody under Off-CLUB, to nobody under Off-C2LUB with the widest gap.
+    1 and the warning counts all who have data. Under Smoothed(1/2) the radii are 1 / sqrt(1/4) = 2 and
+    infinity: joined to everybody under Off-CLUB, to nobody under Off-C2LUB with a very wide gap.
     """
     logs = ct.Logs.from_arrays(["a", "b", "void"], [[1.0, 0.0]] * 3, [1.0, -1.0, 7.0], weight=[1.0, 1.0, 0.0])
     plain = ct.Confidence(ridge=1.0, noise=0.0)
     with pytest.warns(ct.CoterieWarning, match="2 of 3 users have a radius not below"):
         observed = ct.Independent(confidence=plain).fit(logs)
-    assert observed.evidence.radius.tolist() == [1, 1, 1, 1]
-    np.testing.assert_allclose(observed.theta, [[0.5, 0], [-0.5, 0], [0, 0]], rtol=1e-15)
+    assert evidence_of(observed).radius.tolist() == [1, 1, 1, 1]
+    np.testing.assert_allclose(observed.theta, [[0.5, 0.0], [-0.5, 0.0], [0.0, 0.0]], rtol=1e-15)
     assert observed.decide("void", [[1.0, 0.0]]) == ct.Decision(0, 0.0, 1.0, -1.0, 0.0, 1, True)
     assert observed.decide("never", [[1.0, 0.0]]) == ct.Decision(0, 0.0, 1.0, -1.0, 0.0, 1, False)
 
@@ -187,14 +192,14 @@ def test_users_without_data() -> None:
     assert [apart.neighbours(user).tolist() for user in ("a", "void", "never")] == [["a", "b"], ["void"], []]
     with pytest.warns(ct.CoterieWarning, match="ridge 1 is not above"):
         joined = ct.OffCLUB(confidence=smooth).fit(logs)
-    assert joined.evidence.radius.tolist() == [2, 2, math.inf, math.inf]
+    assert evidence_of(joined).radius.tolist() == [2, 2, math.inf, math.inf]
     assert joined.neighbours("void").tolist() == joined.neighbours("never").tolist() == ["a", "b", "void"]
     assert joined.decide("never", [[1.0, 0.0]]).pooled_users == 4
     assert joined.theta[2].tolist() == [0, 0]
 
 
 def test_an_infinite_gap_and_an_infinite_radius_give_no_nan() -> None:
-    """Whoever has a radius is joined, the user without data to nobody; the threshold is a number that says so."""
+    """Whoever has a finite radius is joined, the user without data to nobody."""
     smooth = ct.Confidence(regularity=ct.Smoothed(0.5))
     logs = ct.Logs.from_arrays([1, 2, 3], [[1.0, 0.0]] * 3, [1.0, -1.0, 7.0], weight=[1.0, 1.0, 0.0])
     model = ct.OffC2LUB(gap=math.inf, min_samples=0, confidence=smooth).fit(logs)

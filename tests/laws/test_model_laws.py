@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-
-import coterie as ct
 from tests.reference import instances, literal
 from tests.reference.instances import Instance
 from tests.reference.literal import Settings
 
+import coterie as ct
+
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.errors.CoterieWarning")
 
 SLOTS = ("off_c2lub", "off_club", "independent", "pooled", "oracle")
+COLUMNS = ("user", "action", "reward", "weight")
 each_algorithm = pytest.mark.parametrize("name", SLOTS)
 close = partial(np.testing.assert_allclose, rtol=1e-8, atol=1e-9)
 
@@ -104,7 +105,7 @@ def test_rotation_rotates_theta_and_leaves_edges_and_decisions(
 def test_row_order_does_not_matter(name: str, seed: int, chosen: Settings) -> None:
     drawn = instances.instance(seed, most=30)
     order = np.random.default_rng(seed).permutation(len(drawn.user))
-    arrays = {field: getattr(drawn, field)[order] for field in ("user", "action", "reward", "weight")}
+    arrays: dict[str, Any] = {column: getattr(drawn, column)[order] for column in COLUMNS}
     require_same_service(
         name, drawn, chosen, fit(name, replace(drawn, **arrays), chosen), fit(name, drawn, chosen)
     )
@@ -116,9 +117,7 @@ def test_row_order_does_not_matter(name: str, seed: int, chosen: Settings) -> No
 def test_every_row_twice_is_weight_two(name: str, seed: int, chosen: Settings) -> None:
     drawn = instances.instance(seed, most=30)
     rows = [(np.repeat(A, 2, axis=0), np.repeat(r, 2)) for A, r in drawn.rows]
-    arrays = {
-        field: np.repeat(getattr(drawn, field), 2, axis=0) for field in ("user", "action", "reward", "weight")
-    }
+    arrays: dict[str, Any] = {column: np.repeat(getattr(drawn, column), 2, axis=0) for column in COLUMNS}
     heavy, twice = replace(drawn, rows=rows, weight=2 * drawn.weight), replace(drawn, rows=rows, **arrays)
     require_same_service(name, heavy, chosen, fit(name, heavy, chosen), fit(name, twice, chosen))
 
@@ -174,7 +173,7 @@ def test_one_user_alone_gives_the_same_model_under_every_algorithm(seed: int, ch
 @settings(max_examples=20)
 @given(seed=instances.SEEDS, chosen=instances.SETTINGS)
 def test_a_user_never_seen_is_served_as_one_without_data(name: str, seed: int, chosen: Settings) -> None:
-    """Except that others may lend to the known one, who lends nothing, and that an oracle has no label for her."""
+    """Only, others lend more to a known one under other rules: by a label, or by a shared gap."""
     drawn, rng = instances.instance(seed, most=30), np.random.default_rng(seed)
     empty = [u for u in solid_users(name, drawn, chosen) if not len(drawn.rows[u][1])]
     model, actions = fit(name, drawn, chosen), instances.action_set(rng, drawn.dim)

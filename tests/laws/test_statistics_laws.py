@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import coterie as ct
 from tests.reference import instances
 from tests.reference.instances import Instance
+
+import coterie as ct
 
 SUMS = ("count", "moment", "gram", "reward_square")
 
@@ -48,7 +48,7 @@ def test_statistics_of_both_logs_are_the_sum(seed: int) -> None:
 @settings(max_examples=40)
 @given(seed=instances.SEEDS)
 def test_statistics_are_the_sums_over_rows(seed: int) -> None:
-    """Against NumPy on each user's own rows; a user all of whose rows have weight 0 is known and has no data."""
+    """Against NumPy on each user's own rows; one whose rows all have weight 0 is known and has no data."""
     drawn = instances.instance(seed)
     stats = drawn.stats()
     assert stats.users.tolist() == drawn.ids
@@ -113,7 +113,7 @@ def test_adding_then_removing_a_user_changes_nothing(seed: int, fitted_first: bo
 
 @pytest.mark.filterwarnings("ignore::coterie.errors.CoterieWarning")
 def test_removing_a_user_with_long_actions_takes_the_rescaling_away() -> None:
-    """Alone, actions of length 1 are fitted as they are; a guest with one of length 5 comes and leaves again."""
+    """Actions of length 1 are fitted as they are, also after a guest with one of length 5 came and left."""
     stats = ct.summarize(ct.Logs.from_arrays([1, 1], [[1.0, 0.0], [0.0, 1.0]], [1.0, 0.5]))
     guest = ct.summarize(ct.Logs.from_arrays([2], [[5.0, 0.0]], [1.0]))
     before, after = ct.Independent().fit(stats), ct.Independent().fit((stats + guest).without([2]))

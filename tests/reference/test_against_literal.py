@@ -8,7 +8,7 @@ structural ties of the gap policies, which are exact in both and no edge in eith
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ BASELINES = ("independent", "pooled", "oracle")
 
 @dataclass(frozen=True)
 class Pair:
-    """A fitted model and the literal result of the same rows; `solid` says whose graph is not a matter of rounding."""
+    """A model and the literal result of the same rows; `solid`: whose graph is no matter of rounding."""
 
     instance: Instance
     model: Any
@@ -181,7 +181,7 @@ def test_rescaled_actions_are_the_divided_ones(name: str, seed: int, chosen: Set
     real = np.linalg.norm(stretched[drawn.weight > 0], axis=1)
     divisor = real.max(initial=1.0)
     rows = [(A * scale / divisor, r) for A, r in drawn.rows]
-    divided = Instance(drawn.ids, drawn.labels, rows, *(drawn.user, stretched / divisor, drawn.reward, drawn.weight), drawn.unseen)  # fmt: skip
+    divided = replace(drawn, rows=rows, action=stretched / divisor)
     pair = fitted(name, divided, chosen, data=drawn.logs(scale))
     assert pair.model.scale == pytest.approx(divisor, rel=1e-12)
     rng = np.random.default_rng(seed)

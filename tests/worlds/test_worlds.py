@@ -92,7 +92,7 @@ def test_arbitrary_service_follows_the_weights() -> None:
 
 
 def test_a_log_serves_users_as_often_as_it_should_and_rewards_the_truth() -> None:
-    """30,000 rows: a share of 0.7 has standard error 0.0026, the mean of the noise 0.1 / sqrt(30000) = 0.0006."""
+    """30,000 rows: a share of 0.7 has standard error 0.0026, the noise's mean 0.1 / sqrt(30000) = 0.0006."""
     world = World(
         truth=Truth(np.eye(3), None), geometry=Sphere(3), noise=0.1, service=Arbitrary(np.array([7.0, 0, 3]))
     )

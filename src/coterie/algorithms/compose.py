@@ -8,21 +8,23 @@ Next: `model`; the algorithm files only choose.
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from coterie.confidence import IID, Confidence, Smoothed, estimate
-from coterie.decision import Bonus, policy
-from coterie.errors import CoterieWarning, LogError, ParameterError
+from coterie.decision import Beta, Bonus, PaperBeta, policy
+from coterie.errors import CoterieWarning, LogError
 from coterie.logs import Logs
 from coterie.model.model import Evidence, Model
-from coterie.model.report import FitReport, nothing_done
+from coterie.model.report import FitReport, count_resolving, nothing_done
 from coterie.neighbourhood import EdgeRule, Metric
 from coterie.packed import diagonal_positions
-from coterie.pooling import Prior, pool
+from coterie.pooling import PooledStatistics, Prior, pool
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics, summarize
+
+Idle = Literal["everybody", "nobody"]
 
 _UNIT = 1 + 1e-9
 
@@ -31,7 +33,9 @@ _UNIT = 1 + 1e-9
 class Slots:
     """An algorithm: radius x edge rule x pooling x decision.
 
-    `graph_scale` and `outside` (sentences on the paper's conditions that do not hold) serve the report.
+    `beta` is the paper's unless given. The rest serves the report: the factor of the radii, the graph
+    ("everybody" or "nobody" joined) that means that the rule did nothing, and sentences on the paper's
+    conditions that do not hold.
     """
 
     name: str
@@ -40,7 +44,9 @@ class Slots:
     prior: Prior
     bonus: Bonus
     rescale: bool
+    beta: Beta | None = None
     graph_scale: float = 0.0
+    idle: Idle | None = None
     outside: tuple[str, ...] = ()
 
 
@@ -53,7 +59,8 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     estimates = estimate(stats, confidence, scale)
     neighbourhood = slots.edges.connect(estimates, progress)
     pooled = pool(stats, neighbourhood, scale, progress)
-    decide = policy(pooled, slots.prior, confidence, stats.n_users, proof=slots.bonus.prior == "proof")
+    beta = slots.beta or PaperBeta(proof=slots.bonus.prior == "proof")
+    decide = policy(pooled, slots.prior, confidence, stats.n_users, beta)
     n_pooled = pooled.n_pooled[pooled.group[:-1]]
     report = FitReport(
         algorithm=slots.name,
@@ -65,7 +72,7 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
         n_groups=len(np.unique(pooled.group[:-1])),
         mean_pooled_users=float(n_pooled.mean()),
         search="dense" if isinstance(neighbourhood, Metric) else "no",
-        notes=nothing_done(pooled, stats, confidence, slots.graph_scale, scale),
+        notes=_notes(slots, pooled, stats, confidence, scale),
     )
     return Model(
         algorithm=slots.name,
@@ -82,6 +89,18 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     )
 
 
+def _notes(
+    slots: Slots, pooled: PooledStatistics, stats: UserStatistics, confidence: Confidence, scale: float
+) -> tuple[str, ...]:
+    """Sentences for the report."""
+    n_pooled = pooled.n_pooled[pooled.group[:-1]]
+    idle = {"everybody": stats.n_users, "nobody": 1, None: -1}[slots.idle]
+    if stats.n_users == 1 or not (n_pooled == idle).all():
+        return ()
+    needed = count_resolving(pooled.largest_distance, stats, confidence, slots.graph_scale, scale)
+    return (nothing_done(slots.idle == "everybody", pooled.largest_distance, needed, stats),)
+
+
 def statistics_of(data: object, progress: Progress = silent) -> UserStatistics:
     """Statistics of at least one user, summed first if logs were given."""
     if isinstance(data, Logs):
@@ -93,12 +112,6 @@ def statistics_of(data: object, progress: Progress = silent) -> UserStatistics:
     if data.n_users == 0:
         raise LogError("the statistics have no users; at least one is required")
     return data
-
-
-def require_graph_scale(graph_scale: float) -> None:
-    """Refuse a graph_scale that is negative or not finite."""
-    if not 0 <= graph_scale < float("inf"):
-        raise ParameterError(f"graph_scale is {graph_scale}; it must be a finite number, 0 or more")
 
 
 def _scale(stats: UserStatistics, *, rescale: bool) -> float:

@@ -11,10 +11,10 @@ r"""Off-C2LUB: start from no pair, join those provably within a gap (Algorithm 1
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from coterie.algorithms.compose import Slots, fit, require_graph_scale
+from coterie import checks
+from coterie.algorithms.compose import Slots, fit
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
-from coterie.errors import ParameterError
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.model.settings import settings_of
@@ -60,20 +60,10 @@ class OffC2LUB:
     rescale: bool = True
 
     def __post_init__(self) -> None:
-        require_graph_scale(self.graph_scale)
-        if isinstance(self.gap, str):
-            if self.gap not in {"under", "over"}:
-                raise ParameterError(f'gap is {self.gap!r}; give "over", "under" or a number, 0 or more')
-        elif not self.gap >= 0:
-            raise ParameterError(f"gap is {self.gap}; it must be 0 or more")
-        if self.sharing not in {"own", "mutual", "global"}:
-            raise ParameterError(f'sharing is {self.sharing!r}; give "own" (the paper), "mutual" or "global"')
-        if isinstance(self.min_samples, str):
-            unknown = self.min_samples != "theory"
-        else:
-            unknown = not self.min_samples >= 0
-        if unknown:
-            raise ParameterError(f'min_samples is {self.min_samples!r}; give "theory" or a number, 0 or more')
+        checks.at_least("graph_scale", self.graph_scale, 0)
+        checks.number_or("gap", self.gap, ("over", "under"))
+        checks.one_of("sharing", self.sharing, ("own", "mutual", "global"))
+        checks.number_or("min_samples", self.min_samples, ("theory",))
 
     def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
         """Fitted model of statistics or logs."""
@@ -85,6 +75,7 @@ class OffC2LUB:
             bonus=self.bonus,
             rescale=self.rescale,
             graph_scale=self.graph_scale,
+            idle=None if self.gap == 0 else "nobody",
             outside=(f"graph_scale {self.graph_scale:g} is below 1",) if self.graph_scale < 1 else (),
         )
         return fit(data, slots, self.settings(), progress)

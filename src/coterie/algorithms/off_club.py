@@ -11,7 +11,8 @@ r"""Off-CLUB: start from all pairs, drop those provably different (Algorithm 2).
 from dataclasses import dataclass, field
 from typing import Any
 
-from coterie.algorithms.compose import Slots, fit, require_graph_scale
+from coterie import checks
+from coterie.algorithms.compose import Slots, fit
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.logs import Logs
@@ -49,7 +50,7 @@ class OffCLUB:
     rescale: bool = True
 
     def __post_init__(self) -> None:
-        require_graph_scale(self.graph_scale)
+        checks.at_least("graph_scale", self.graph_scale, 0)
 
     def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
         """Fitted model of statistics or logs."""
@@ -61,6 +62,7 @@ class OffCLUB:
             bonus=self.bonus,
             rescale=self.rescale,
             graph_scale=self.graph_scale,
+            idle="everybody",
             outside=self._outside(),
         )
         return fit(data, slots, self.settings(), progress)

@@ -1,6 +1,6 @@
 """Oracle: the clusters are told, as nobody can in practice; what borrowing could at best reach."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,9 +61,14 @@ class Oracle:
                     f"labels has no label for {len(missing)} users, {missing[0]!r} among them"
                 )
             labels = [labels[user] for user in stats.users.tolist()]
-        array = np.asarray(labels)
-        if array.shape != (stats.n_users,):
+        if not isinstance(labels, Sequence | np.ndarray) or len(labels) != stats.n_users:
+            n = len(labels) if isinstance(labels, Sequence | np.ndarray) else type(labels).__name__
             raise ParameterError(
-                f"labels has shape {array.shape}; one label per user is required, ({stats.n_users},)"
+                f"labels has {n} entries; one label per user is required, {stats.n_users} in all"
             )
-        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+        codes: dict[object, int] = {}
+        plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
+        try:
+            return np.array([codes.setdefault(label, len(codes)) for label in plain], dtype=np.int64)
+        except TypeError as failure:
+            raise ParameterError("labels holds what cannot be compared; give numbers or text") from failure

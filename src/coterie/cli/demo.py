@@ -9,6 +9,7 @@ import click
 
 from coterie.cli.command import Command
 from coterie.cli.output import Column, format_option, print_rows, progress_bar
+from coterie.errors import FileError
 
 _USERS, _CLUSTERS, _DIM, _ROWS, _NOISE = 300, 5, 8, 30_000, 0.3
 _REQUESTS, _ACTIONS = 5_000, 10
@@ -25,7 +26,9 @@ _TABLE = {
 
 
 @click.command(cls=Command, epilog="Example:  coterie demo --seed 1 --folder demo")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the simulation.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulation."
+)
 @click.option(
     "--folder", metavar="FOLDER", help="Folder to keep the simulated log in (default: a temporary one)."
 )
@@ -33,6 +36,8 @@ _TABLE = {
 def command(seed: int, folder: str | None, form: str) -> None:
     """Simulate a log, fit the algorithms, compare each with the oracle, explain one decision."""
     if folder is not None:
+        if Path(folder).is_file():
+            raise FileError(f"{folder!r} is a file; name a folder to keep the log in")
         Path(folder).mkdir(parents=True, exist_ok=True)
         _run(seed, Path(folder), form)
         if form == "table":

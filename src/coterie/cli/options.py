@@ -35,20 +35,27 @@ action_option = click.option(
     "--action",
     "action",
     multiple=True,
+    metavar="COLUMNS",
     help="Action column(s): one that holds lists, or one per coordinate; repeat it, separate by commas, or "
     "use a pattern such as 'f*'.",
 )
 item_options = together(
-    click.option("--item", help="Column of item ids, in place of --action."),
-    click.option("--items", help="Table with the item column and one action vector per item."),
+    click.option("--item", metavar="COLUMN", help="Column of item ids, in place of --action."),
+    click.option(
+        "--items", metavar="TABLE", help="Table with the same item column and one action vector per item."
+    ),
 )
 log_options = together(
-    click.option("--user", required=True, help="Column of user ids."),
+    click.option("--user", required=True, metavar="COLUMN", help="Column of user ids."),
     action_option,
     item_options,
-    click.option("--reward", required=True, help="Column of rewards."),
-    click.option("--weight", help="Column of row frequencies."),
-    click.option("--intercept", is_flag=True, help="Append a constant to every action."),
+    click.option("--reward", required=True, metavar="COLUMN", help="Column of rewards."),
+    click.option(
+        "--weight", metavar="COLUMN", help="Column of frequencies: a row of weight 2 is that row twice."
+    ),
+    click.option(
+        "--intercept", is_flag=True, help="Append a constant 1 to every action, here and when deciding."
+    ),
     click.option(
         "--on-bad",
         type=click.Choice(["error", "drop"]),
@@ -65,32 +72,71 @@ algorithm_options = together(
         show_default=True,
         help="Which algorithm to fit.",
     ),
-    click.option("--gap", default="over", show_default=True, help="Off-C2LUB: over, under, or a number."),
+    click.option(
+        "--gap",
+        default="over",
+        show_default=True,
+        metavar="GAP",
+        help="Off-C2LUB: estimate the gap by the policy over or under, or a number.",
+    ),
     click.option(
         "--sharing",
         type=click.Choice(["own", "mutual", "global"]),
         default="own",
         show_default=True,
-        help="Off-C2LUB: whose gap counts.",
+        help="Off-C2LUB: join by the gap of the user served, by both users' gaps, or by one for all.",
     ),
-    click.option("--min-samples", default="theory", show_default=True, help="Off-C2LUB: theory, or a count."),
-    click.option("--graph-scale", type=float, default=1.0, show_default=True, help="Factor of the radii."),
-    click.option("--ridge", type=float, default=0.5, show_default=True, help="Ridge prior."),
-    click.option("--failure-prob", type=float, default=0.01, show_default=True, help="Failure probability."),
-    click.option("--noise", default="1.0", show_default=True, help="Noise scale, or estimate."),
-    click.option("--theta-bound", type=float, default=1.0, show_default=True, help="Longest preference."),
+    click.option(
+        "--min-samples",
+        default="theory",
+        show_default=True,
+        metavar="COUNT",
+        help="Off-C2LUB: least samples of users who are joined, by theory or a number.",
+    ),
+    click.option(
+        "--graph-scale",
+        type=float,
+        default=1.0,
+        show_default=True,
+        help="Factor of the radii when users are compared (not for independent and pooled).",
+    ),
+    click.option(
+        "--ridge", type=float, default=0.5, show_default=True, help="Weight of the ridge prior, above 0."
+    ),
+    click.option(
+        "--failure-prob",
+        type=float,
+        default=0.01,
+        show_default=True,
+        help="Probability with which the radii may fail, between 0 and 1.",
+    ),
+    click.option(
+        "--noise",
+        default="1.0",
+        show_default=True,
+        metavar="SCALE",
+        help="Scale of the rewards' noise: a number, or estimate.",
+    ),
+    click.option(
+        "--theta-bound",
+        type=float,
+        default=1.0,
+        show_default=True,
+        help="Length that no user's preference vector exceeds.",
+    ),
     click.option(
         "--regularity",
         default="observed",
         show_default=True,
-        help="observed, smoothed:VALUE or iid:VALUE.",
+        metavar="KIND",
+        help="How evenly actions cover the space: observed, smoothed:VALUE or iid:VALUE.",
     ),
     click.option(
         "--sign",
         type=click.Choice(list(_SIGNS)),
         default="pessimistic",
         show_default=True,
-        help="What uncertainty does to a score.",
+        help="Subtract the width from the estimate, leave it out, or add it.",
     ),
     click.option(
         "--form",
@@ -98,11 +144,21 @@ algorithm_options = together(
         type=click.Choice(["norm", "squared"]),
         default="norm",
         show_default=True,
-        help="Width by the norm, or by its square.",
+        help="Width by the norm as printed, or by its square.",
     ),
     click.option("--scale", type=float, default=1.0, show_default=True, help="Factor of the width."),
-    click.option("--no-rescale", is_flag=True, help="Leave actions longer than 1 as they are."),
+    click.option("--no-rescale", is_flag=True, help="Do not divide actions longer than 1 by the longest."),
 )
+
+
+def require_one_kind_of_action(options: dict[str, Any]) -> None:
+    """Refuse --item without --items, and either beside --action."""
+    item, items = options["item"] is not None, options["items"] is not None
+    context = click.get_current_context(silent=True)
+    if item != items:
+        raise click.UsageError("--item (a column of ids) and --items (a table) go together", context)
+    if item and options["action"]:
+        raise click.UsageError("--action and --item exclude each other; give one of them", context)
 
 
 def algorithm_of(options: dict[str, Any]) -> Any:
@@ -137,20 +193,31 @@ def algorithm_of(options: dict[str, Any]) -> Any:
 
 
 def action_columns(patterns: Sequence[str], present: Sequence[str], taken: set[str]) -> list[str]:
-    """Columns that the patterns name; a pattern takes its columns in natural order, f2 before f10."""
+    """Columns that the patterns name; a pattern takes its columns in natural order, f2 before f10.
+
+    >>> action_columns(["f*", "age"], ["user", "f10", "f2", "age"], {"user"})
+    ['f2', 'f10', 'age']
+    """
     names: list[str] = []
-    for pattern in (part.strip() for given in patterns for part in given.split(",")):
+    for pattern in _parts(patterns, present):
         found = [pattern]
-        if any(mark in pattern for mark in "*?["):
-            found = sorted(
-                (c for c in present if fnmatch.fnmatch(c, pattern) and c not in taken), key=_natural
-            )
+        if pattern not in present and any(mark in pattern for mark in "*?["):
+            free = [name for name in present if name not in taken]
+            found = sorted((name for name in free if fnmatch.fnmatchcase(name, pattern)), key=_natural)
             if not found:
-                raise ParameterError(
-                    f"--action {pattern!r} matches no column; there are {', '.join(present)}"
-                )
+                raise ParameterError(f"--action {pattern!r} matches no column; there are {', '.join(free)}")
         names += [name for name in found if name not in names]
+    if not names:
+        raise ParameterError(f"--action names no column; there are {', '.join(present)}")
     return names
+
+
+def _parts(patterns: Sequence[str], present: Sequence[str]) -> list[str]:
+    """Patterns cut at their commas, unless a column has that very name."""
+    parts: list[str] = []
+    for given in patterns:
+        parts += [given] if given in present else [part.strip() for part in given.split(",")]
+    return [part for part in parts if part]
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
@@ -164,24 +231,26 @@ def _number_or(option: str, text: str, words: tuple[str, ...]) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is neither a number nor {' or '.join(words)}", param_hint=f"--{option}"
-        ) from None
+        raise _bad(option, f"{text!r} is neither a number nor {' or '.join(words)}") from None
 
 
 def _regularity(text: str) -> Regularity:
     from coterie.confidence import IID, Observed, Smoothed
 
-    name, _, value = text.partition(":")
-    if name == "observed" and not value:
+    if text == "observed":
         return Observed()
+    name, _, value = text.partition(":")
     kinds: dict[str, Any] = {"smoothed": Smoothed, "iid": IID}
     try:
         number = float(value)
-        made: Regularity = kinds[name](number)
-    except (KeyError, ValueError) as failure:
-        if isinstance(failure, ParameterError):
-            raise
-        hint = "give observed, smoothed:VALUE or iid:VALUE"
-        raise click.BadParameter(f"{text!r} is none; {hint}", param_hint="--regularity") from None
+    except ValueError:
+        number = None
+    if name not in kinds or number is None:
+        raise _bad("regularity", f"{text!r} is none of observed, smoothed:VALUE and iid:VALUE")
+    made: Regularity = kinds[name](number)
     return made
+
+
+def _bad(option: str, sentence: str) -> click.BadParameter:
+    context = click.get_current_context(silent=True)
+    return click.BadParameter(sentence, ctx=context, param_hint=f"'--{option}'")

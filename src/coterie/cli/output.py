@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import math
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -14,6 +16,29 @@ import click
 from coterie.progress import Progress, silent
 
 Row = dict[str, Any]
+_PIPE_WIDTH = 120
+_OPTIONS = {
+    r'\bon_bad="drop"': "--on-bad drop",
+    r'\bnoise="estimate"': "--noise estimate",
+    r"\bcompact=True": "--compact",
+    r"\brescale=False": "--no-rescale",
+    r"(?<!-)\bgraph_scale\b": "--graph-scale",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a table shows a column: its title and, for numbers, their decimals."""
+
+    title: str
+    decimals: int | None = None
+
+    def text(self, value: Any) -> str:
+        """One cell."""
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return "-"
+        return str(value) if self.decimals is None else f"{value:,.{self.decimals}f}"
+
 
 format_option = click.option(
     "--format",
@@ -25,18 +50,18 @@ format_option = click.option(
 )
 
 
-def print_rows(rows: Sequence[Row], form: str, title: str = "") -> None:
-    """Print rows with the same keys as a table, as JSON or as CSV."""
+def print_rows(rows: Sequence[Row], form: str, columns: Mapping[str, Column] | None = None) -> None:
+    """Print rows with the same keys as a table, as JSON or as CSV; `columns` is for the table alone."""
     if form == "json":
         click.echo(json.dumps([_plain(row) for row in rows], indent=2))
     elif form == "csv":
         text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else [])
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
         click.echo(text.getvalue(), nl=False)
     else:
-        _print_table(rows, title)
+        _print_table(rows, columns or {})
 
 
 def print_one(row: Row, form: str, text: str) -> None:
@@ -47,6 +72,17 @@ def print_one(row: Row, form: str, text: str) -> None:
         print_rows([row], "csv")
     else:
         click.echo(text)
+
+
+def in_options(text: str) -> str:
+    """A sentence of the library on one line, its parameters named as options of the commands.
+
+    >>> in_options('pass on_bad="drop", or a smaller graph_scale')
+    'pass --on-bad drop, or a smaller --graph-scale'
+    """
+    for parameter, option in _OPTIONS.items():
+        text = re.sub(parameter, option, text)
+    return " ".join(text.split())
 
 
 @contextmanager
@@ -71,23 +107,22 @@ def progress_bar() -> Iterator[Progress]:
         yield show
 
 
-def _print_table(rows: Sequence[Row], title: str) -> None:
+def _print_table(rows: Sequence[Row], columns: Mapping[str, Column]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left")
-    for name in rows[0] if rows else []:
-        numeric = all(isinstance(row[name], int | float) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left")
+    table = Table()
+    shown = [columns.get(name, Column(name)) for name in rows[0]] if rows else []
+    for column in shown:
+        table.add_column(column.title, justify="right" if column.decimals is not None else "left")
     for row in rows:
-        table.add_row(*(_short(value) for value in row.values()))
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+        table.add_row(*(column.text(value) for column, value in zip(shown, row.values(), strict=True)))
+    Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False).print(table)
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.5g}"
-    return "-" if value is None else str(value)
+def _cell(value: Any) -> Any:
+    """Value that one cell of a CSV file can hold."""
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
 def _plain(value: Any) -> Any:

@@ -6,11 +6,10 @@ Paper: the decision phases of Algorithms 1 and 2 (pessimistic, norm).
 Next: `decide`.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
-from coterie.errors import ParameterError
+from coterie import checks
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,10 @@ class Bonus:
     prior: Literal["printed", "proof"] = "printed"
 
     def __post_init__(self) -> None:
-        if self.sign not in {-1, 0, 1}:
-            raise ParameterError(f"sign is {self.sign}; give -1 (pessimistic), 0 (greedy) or 1 (optimistic)")
-        if self.form not in {"norm", "squared"}:
-            raise ParameterError(f'form is {self.form!r}; give "norm" (as printed) or "squared"')
-        if not (self.scale >= 0 and math.isfinite(self.scale)):
-            raise ParameterError(f"scale is {self.scale}; it must be a finite number, 0 or more")
-        if self.prior not in {"printed", "proof"}:
-            raise ParameterError(f'prior is {self.prior!r}; give "printed" or "proof"')
+        checks.one_of("sign", self.sign, (-1, 0, 1))
+        checks.one_of("form", self.form, ("norm", "squared"))
+        checks.at_least("scale", self.scale, 0)
+        checks.one_of("prior", self.prior, ("printed", "proof"))
 
     @property
     def is_greedy(self) -> bool:

@@ -7,15 +7,16 @@ Next: `coterie.algorithms`, which name the choices in every slot.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie import packed
-from coterie.confidence import Confidence, multiplier
+from coterie.confidence import Confidence
 from coterie.decision._plain import NOT_FINITE
+from coterie.decision.beta import Beta
 from coterie.decision.bonus import Bonus
 from coterie.errors import ActionError, ParameterError
 from coterie.neighbourhood.neighbourhood import IntArray
@@ -74,6 +75,10 @@ class Policy:
     count: FloatArray
     n_pooled: FloatArray
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, packed.read_only(getattr(self, field.name)))
+
 
 class ActionSets(NamedTuple):
     """Action sets of many requests, laid end to end: rows `start[b]` to `start[b] + length[b]`."""
@@ -93,13 +98,13 @@ class Choice:
 
 
 def policy(
-    pooled: PooledStatistics, prior: Prior, confidence: Confidence, n_users: int, *, proof: bool
+    pooled: PooledStatistics, prior: Prior, confidence: Confidence, n_users: int, beta: Beta
 ) -> Policy:
     r"""Policy of every group.
 
     .. math:: \tilde M = \lambda n I + \sum a a', \quad \tilde\theta = \tilde M^{-1} \tilde b
 
-    with n the number of priors; beta as in `coterie.confidence.multiplier`.
+    with n the number of priors.
     """
     n_groups, dim = pooled.moment.shape
     times = prior.times(pooled.n_pooled)
@@ -113,8 +118,8 @@ def policy(
             ) from failure
         theta[part] = packed.solve(lower, pooled.moment[part])
         factor[part] = packed.pack(lower)
-    beta = multiplier(confidence, pooled.count, dim=dim, n_users=n_users, n_priors=times, proof=proof)
-    return Policy(pooled.group, theta, factor, beta, pooled.count, pooled.n_pooled)
+    wide = beta.of(confidence, pooled.count, times, dim=dim, n_users=n_users)
+    return Policy(pooled.group, theta, factor, wide, pooled.count, pooled.n_pooled)
 
 
 def choose(

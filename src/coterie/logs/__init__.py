@@ -1,4 +1,4 @@
-"""Stage 1: logs in, checked batches out. Read `logs.py` first, then `sources`, `decode`, `batch`."""
+"""Stage 1: logs in, checked batches out. Read `logs`, `sources`, `formats`, `decode`, `batch`."""
 
 from coterie.logs.batch import Batch
 from coterie.logs.items import Items, read_items

@@ -104,7 +104,8 @@ def users(column: Any, name: str, what: str = "user") -> Any:
         else ""
     )
     raise LogError(
-        f"{what} column {name!r} holds {column.type} values{hint}; {what} ids must be integers or text: cast it"
+        f"{what} column {name!r} holds {column.type} values{hint}; "
+        f"{what} ids must be integers or text: cast it"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -30,8 +30,10 @@ from coterie.logs.decode import (
     list_reader,
     names_of,
 )
+from coterie.logs.formats import Kinds
 from coterie.logs.items import Items, read_items
-from coterie.logs.sources import Kinds, Piece, Source, open_source, require_columns
+from coterie.logs.sources import Piece, Source, open_source
+from coterie.logs.sources import require_columns as require_columns  # noqa: PLC0414 (others have it from here)
 from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
@@ -227,7 +229,7 @@ def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> I
     waiting: deque[Future[B]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for one in inputs:
+            for one in _one_ahead(inputs):
                 waiting.append(pool.submit(function, one))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
@@ -236,6 +238,16 @@ def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> I
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _one_ahead(inputs: Iterable[A]) -> Iterator[A]:
+    """Inputs, the next one being fetched while one is worked on."""
+    with ThreadPoolExecutor(1) as fetcher:
+        coming = iter(inputs)
+        following = fetcher.submit(list, islice(coming, 1))
+        while fetched := following.result():
+            following = fetcher.submit(list, islice(coming, 1))
+            yield fetched[0]
 
 
 def _noted(pieces: Iterator[Piece], seen: list[Piece]) -> Iterator[Piece]:

@@ -9,28 +9,14 @@ import difflib
 import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 from coterie.errors import FileError, LogError
+from coterie.logs.formats import FORMATS, Kinds, format_of, opened, suffix
 
-Kinds = Mapping[str, Literal["number", "text"]]
-
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".tsv": "tsv",
-    ".tsv.gz": "tsv",
-    ".arrow": "ipc",
-    ".feather": "ipc",
-    ".ipc": "ipc",
-}
-_READ_AHEAD = 4  # batches decoded ahead of use: enough to keep two cores busy, little memory
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name that Hive gives to the folder of nulls
 
 
@@ -99,7 +85,7 @@ class FileSource:
     @classmethod
     def of(cls, place: str | tuple[str, ...]) -> "FileSource":
         """Source of one file, several, a folder (hive partitions included) or a glob."""
-        return cls(place, _format_of(_files_at(place)))
+        return cls(place, format_of(_files_at(place)))
 
     @property
     def name(self) -> str:
@@ -109,18 +95,18 @@ class FileSource:
     def columns(self) -> list[str]:
         """Names of the columns in the first file, hive partitions included."""
         first = _files_at(self.place)[0]
-        with _explained(first, self.format):
-            inside = list(_fragment(first, self.format, {}).physical_schema.names)
+        with opened(first, self.format, {}) as file:
+            inside = file.names
         return [*inside, *(name for name in _told_by_folders(first) if name not in inside)]
 
     def n_rows(self) -> int | None:
         """Rows by the files' own account; a text file has none."""
-        if self.format in {"csv", "tsv"}:
-            return None
         total = 0
         for path in _files_at(self.place):
-            with _explained(path, self.format):
-                total += int(_fragment(path, self.format, {}).count_rows())
+            with opened(path, self.format, {}) as file:
+                if file.n_rows is None:
+                    return None
+                total += file.n_rows
         return total
 
     def pieces(self, columns: list[str], batch_rows: int, kinds: Kinds) -> Iterator[Piece]:
@@ -128,26 +114,14 @@ class FileSource:
         paths = _files_at(self.place)
         types = _folder_types(paths)
         for path in paths:
-            with _explained(path, self.format):
-                yield from self._pieces_of(path, columns, batch_rows, kinds, types)
-
-    def _pieces_of(
-        self, path: str, columns: list[str], batch_rows: int, kinds: Kinds, types: Mapping[str, Any]
-    ) -> Iterator[Piece]:
-        fragment = _fragment(path, self.format, kinds)
-        inside = list(fragment.physical_schema.names)
-        told = {name: value for name, value in _told_by_folders(path).items() if name not in inside}
-        require_columns([*inside, *told], columns, path)
-        first = 0
-        for rows in fragment.to_batches(
-            columns=[name for name in columns if name not in told],
-            batch_size=batch_rows,
-            batch_readahead=_READ_AHEAD,
-            fragment_readahead=1,
-        ):
-            if rows.num_rows:
-                yield Piece(_completed(rows, columns, told, types) if told else rows, path, first)
-            first += rows.num_rows
+            with opened(path, self.format, kinds) as file:
+                told = {name: told for name, told in _told_by_folders(path).items() if name not in file.names}
+                require_columns([*file.names, *told], columns, path)
+                first = 0
+                for rows in file.batches([name for name in columns if name not in told], batch_rows):
+                    if rows.num_rows:
+                        yield Piece(_completed(rows, columns, told, types) if told else rows, path, first)
+                    first += rows.num_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,29 +215,7 @@ def _files_at(place: str | tuple[str, ...]) -> list[str]:
 def _is_data(path: Path, folder: Path) -> bool:
     """Whether a file in a folder is part of the table: of a known format, and not hidden by `.` or `_`."""
     hidden = any(part[0] in "._" for part in path.relative_to(folder).parts)
-    return not hidden and _suffix(path) in FORMATS and path.is_file()
-
-
-def _suffix(path: Path) -> str:
-    name = path.name.lower()
-    return "".join(Path(name).suffixes[-2:]) if name.endswith(".gz") else Path(name).suffix
-
-
-def _format_of(paths: list[str]) -> str:
-    formats = set()
-    for path in paths:
-        suffix = _suffix(Path(path))
-        if suffix not in FORMATS:
-            raise FileError(
-                f"{path!r} ends in {suffix or 'nothing'}; Parquet (.parquet), CSV (.csv, .tsv, .csv.gz) and "
-                "Arrow IPC (.arrow, .feather) can be read"
-            )
-        formats.add(FORMATS[suffix])
-    if len(formats) > 1:
-        raise FileError(
-            f"the files are of several formats ({', '.join(sorted(formats))}); read one format at a time"
-        )
-    return formats.pop()
+    return not hidden and suffix(path) in FORMATS and path.is_file()
 
 
 def _told_by_folders(path: str) -> dict[str, str | None]:
@@ -313,58 +265,3 @@ def _completed(
         return pa.repeat(pa.scalar(int(value or 0) if whole else value, kind), rows.num_rows)
 
     return pa.RecordBatch.from_arrays([column(name) for name in columns], names=columns)
-
-
-def _fragment(path: str, form: str, kinds: Kinds) -> Any:
-    """Arrow's handle on one file."""
-    import pyarrow.dataset as ds
-    from pyarrow.fs import LocalFileSystem
-
-    plain = {"parquet": ds.ParquetFileFormat, "ipc": ds.IpcFileFormat}
-    opener = plain[form]() if form in plain else _text_format("\t" if form == "tsv" else ",", kinds)
-    return opener.make_fragment(path, filesystem=LocalFileSystem())
-
-
-def _text_format(delimiter: str, kinds: Kinds) -> Any:
-    import pyarrow as pa
-    import pyarrow.csv as pc
-    import pyarrow.dataset as ds
-
-    types = {"number": pa.float64(), "text": pa.string()}
-    return ds.CsvFileFormat(
-        parse_options=pc.ParseOptions(delimiter=delimiter),
-        convert_options=pc.ConvertOptions(
-            column_types={name: types[kind] for name, kind in kinds.items()},
-            strings_can_be_null=True,
-            null_values=["", "NA", "null", "NULL", "None"],
-        ),
-    )
-
-
-@contextmanager
-def _explained(path: str, form: str) -> Iterator[None]:
-    """Turn what Arrow says of a file into a sentence."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError) as failure:
-        raise _unreadable(path, form, str(failure)) from failure
-
-
-def _unreadable(path: str, form: str, failure: str) -> FileError | LogError:
-    """Sentence for what Arrow could not read: a value of a text file, or the file itself."""
-    value = re.search(r"CSV conversion error to (\w+): invalid value '(.*)'", failure, re.DOTALL)
-    if not value:
-        reason = failure.strip().split("\n", maxsplit=1)[0]
-        return FileError(f"{path} is not a readable {form} file (foreign, truncated or damaged): {reason}")
-    at = re.search(r"In CSV column #(\d+)", failure)
-    name = _fragment(path, form, {}).physical_schema.names[int(at[1])] if at else "?"
-    row = re.search(r"Row #(\d+)", failure)
-    seen = f"column {name!r} of {path} holds {value[2]!r}{f' in line {row[1]}' if row else ''}"
-    if value[1] == "double":
-        return LogError(f'{seen} where a number is required; mend it, or pass on_bad="drop"')
-    return LogError(
-        f"{seen} where the first rows of the file hold {value[1]}; write one kind of value in the column, "
-        "or keep the log as Parquet, which has types"
-    )

@@ -37,8 +37,9 @@ class LeftOut:
 class Explanation:
     """What a decision for one user rests on.
 
-    `neighbours` is sorted by share of the samples, `left_out` by distance; distances, thresholds, gap
-    and radius are in the scaled units in which the rules are evaluated (`model.scale`).
+    `neighbours` has the user herself first, then the others by share of the samples; `left_out` is sorted
+    by distance. Distances, thresholds, gap and radius are in the scaled units in which the rules are
+    evaluated (`model.scale`).
     """
 
     user: object

@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie.confidence import Confidence
 from coterie.decision import ActionSets, Bonus, Choice, Decision, Decisions, Policy, choose
-from coterie.errors import ActionError, FileError
+from coterie.errors import ActionError, FileError, ParameterError
 from coterie.logs.logs import default_threads
 from coterie.model.explanation import Explanation, LeftOut, Lender
 from coterie.model.report import FitReport
@@ -34,7 +34,7 @@ class Evidence:
     radius: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A fitted model.
 
@@ -53,6 +53,10 @@ class Model:
     intercept: bool
     report: FitReport
     evidence: Evidence | None
+
+    def __repr__(self) -> str:
+        """The model in one line; `str(model.report)` says more."""
+        return f"<{self.algorithm} model of {self.n_users} users, {self.dim} coordinates>"
 
     @property
     def users(self) -> Ids:
@@ -87,17 +91,22 @@ class Model:
     @property
     def gap(self) -> FloatArray | None:
         """Gap (U,) of each user in scaled units, None for algorithms without one."""
-        hood = self.evidence.neighbourhood if self.evidence else None
+        hood = self._kept("gaps").neighbourhood
         return hood.limit[:-1] if isinstance(hood, Metric) and hood.strict else None
 
     @property
     def statistics(self) -> UserStatistics:
         """The users' own statistics: add more logs to them and fit again."""
-        return self._kept("its own statistics").statistics
+        return self._kept("statistics").statistics
 
     def with_bonus(self, bonus: Bonus) -> "Model":
         """Same model deciding with another sign, form or scale; beta stays as it was fitted."""
-        return replace(self, bonus=replace(bonus, prior=self.bonus.prior))
+        if bonus.prior != self.bonus.prior:
+            raise ParameterError(
+                f"prior is {bonus.prior!r} and the model was fitted with {self.bonus.prior!r}, on which beta "
+                "depends; fit again with the bonus that is wanted"
+            )
+        return replace(self, bonus=bonus)
 
     def decide(self, user: object, actions: object) -> Decision:
         """Best of `actions` (K, d) for one user; a user never seen is a user without data."""
@@ -162,7 +171,7 @@ class Model:
         trace, count = evidence.neighbourhood.trace(row), evidence.statistics.count
         group = self.policy.group[row]
         pooled = float(self.policy.count[group])
-        lenders = sorted(np.flatnonzero(trace.lends).tolist(), key=lambda v: (-count[v], v))
+        lenders = sorted(np.flatnonzero(trace.lends).tolist(), key=lambda v: (v != row, -count[v], v))
         others = np.flatnonzero(~trace.lends)
         others = others[np.argsort(trace.distance[others], kind="stable")]
 
@@ -203,15 +212,13 @@ class Model:
         return self.evidence
 
     def _one_set(self, actions: object) -> ActionSets:
-        matrix = self._ready(_matrix(actions, 2, "(K, d)"))
+        matrix = self._ready(_numbers(actions, "(K, d)", (2,)))
         return ActionSets(matrix, np.zeros(1, dtype=np.int64), np.array([len(matrix)]))
 
     def _sets(self, actions: object, n: int) -> ActionSets:
-        array = np.asarray(actions, dtype=np.float64)
+        array = _numbers(actions, "(B, K, d), or one shared set (K, d)", (2, 3))
         if array.ndim == 2:  # noqa: PLR2004
-            _require_some(array.shape[0])
             return ActionSets(array, np.zeros(n, dtype=np.int64), np.full(n, len(array)))
-        array = _matrix(actions, 3, "(B, K, d), or one shared set (K, d)")
         b, k, dim = array.shape
         if b != n:
             raise ActionError(
@@ -232,22 +239,16 @@ class Model:
         return np.ascontiguousarray(action if self.scale == 1 else action / self.scale)
 
 
-def _matrix(actions: object, ndim: int, shape: str) -> FloatArray:
+def _numbers(actions: object, shape: str, dims: tuple[int, ...]) -> FloatArray:
+    """Actions as an array of numbers with at least one action."""
     try:
         array = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError) as failure:
         raise ActionError(
             f"actions are not an array of numbers ({failure}); shape {shape} is required"
         ) from failure
-    if array.size == 0 and array.shape[-2:-1] in {(0,), ()}:
-        _require_some(0)
-    if array.ndim != ndim:
-        raise ActionError(f"actions have shape {array.shape}; {shape} is required")
-    if ndim > 2:  # noqa: PLR2004
-        _require_some(array.shape[1])
-    return array
-
-
-def _require_some(n: int) -> None:
-    if n == 0:
+    if array.size == 0 and 0 in array.shape[:1] + array.shape[-2:-1]:
         raise ActionError("the action set is empty; give at least one action to choose from")
+    if array.ndim not in dims:
+        raise ActionError(f"actions have shape {array.shape}; {shape} is required")
+    return array

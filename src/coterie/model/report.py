@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.confidence import Confidence, multiplier
-from coterie.pooling import PooledStatistics
 from coterie.statistics import UserStatistics
 
 _MOST_SAMPLES = 1e15
@@ -47,26 +46,18 @@ class FitReport:
         return "\n".join([first, *self.notes])
 
 
-def nothing_done(
-    pooled: PooledStatistics, stats: UserStatistics, confidence: Confidence, graph_scale: float, scale: float
-) -> tuple[str, ...]:
-    """The sentence for a graph in which no pair is separated, or none joined; nothing otherwise."""
-    n_pooled = pooled.n_pooled[pooled.group[:-1]]
-    if stats.n_users < 2 or not math.isfinite(pooled.largest_distance):  # noqa: PLR2004
-        return ()
-    if (n_pooled == stats.n_users).all():
-        what = "No pair of users could be separated, so this equals pooling everybody"
-    elif (n_pooled == 1).all():
-        what = "No pair of users could be joined, so this equals serving everybody alone"
-    else:
-        return ()
-    distance = pooled.largest_distance
-    needed = count_resolving(distance, stats, confidence, graph_scale, scale)
+def nothing_done(everybody: bool, distance: float, needed: float, stats: UserStatistics) -> str:
+    """The sentence for a graph that joins everybody, or nobody, because the radii are too wide."""
+    what = (
+        "No pair of users could be separated, so this equals pooling everybody"
+        if everybody
+        else "No pair of users could be joined, so this equals serving everybody alone"
+    )
     when = f"at about {needed:,.0f} samples per user" if math.isfinite(needed) else "at no count"
     return (
         f"{what}: the radii would resolve the largest observed distance ({distance:.3g}) {when}, and users "
         f'have {np.median(stats.count):g} at the median; noise="estimate" or a smaller graph_scale narrows '
-        "the radii.",
+        "the radii."
     )
 
 

@@ -45,10 +45,10 @@ def own_gaps(
     for rows, distance in blocks(queries, points):
         both = query_slack[rows, np.newaxis] + slack
         itself = rows[:, np.newaxis] == np.arange(len(points))
-        apart = (distance - both > 0) & ~itself
+        separated = (distance - both > 0) & ~itself
         value = distance - both if policy == "under" else distance + both
-        least = np.min(value, axis=1, where=apart, initial=np.inf)
-        gaps[rows] = np.where(apart.any(axis=1), least, 0.0)
+        least = np.min(value, axis=1, where=separated, initial=np.inf)
+        gaps[rows] = np.where(separated.any(axis=1), least, 0.0)
         progress("choosing gaps", int(rows[-1]) + 1, len(queries))
     return gaps
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie import packed
 from coterie.neighbourhood.distances import blocks
 from coterie.neighbourhood.neighbourhood import Groups, IntArray, Trace
 from coterie.packed import FloatArray
@@ -33,6 +34,10 @@ class Metric:
     limit: FloatArray
     strict: bool
     mutual: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("theta", "slack", "limit"):
+            object.__setattr__(self, name, packed.read_only(getattr(self, name)))
 
     @property
     def n_users(self) -> int:
@@ -59,7 +64,8 @@ class Metric:
         """Distances and thresholds of one user to all."""
         _, distance = next(blocks(self.theta[row : row + 1], self.theta[:-1]))
         rows = np.array([row])
-        threshold = self._limits(rows)[0] - (self.slack[row] + self.slack[:-1])
+        both = self.slack[row] + self.slack[:-1]
+        threshold = self._limits(rows)[0] - both
         return Trace(distance[0], threshold, self._lends(rows, distance)[0])
 
     def reason(self, row: int, other: int, trace: Trace) -> str:
@@ -69,7 +75,9 @@ class Metric:
                 return f"{name} has too few samples, or an infinite radius"
             if self.strict and self.limit[who] == 0 and (who == row or self.mutual):
                 return f"{name} has gap 0: nobody is provably different"
-        return f"distance {trace.distance[other]:.3g} is beyond the threshold {trace.threshold[other]:.3g}"
+        distance, threshold = trace.distance[other], trace.threshold[other]
+        digits = next((n for n in (3, 6, 9) if f"{distance:.{n}g}" != f"{threshold:.{n}g}"), 12)
+        return f"distance {distance:.{digits}g} is beyond the threshold {threshold:.{digits}g}"
 
     def _distinct(self, progress: Progress) -> tuple[IntArray, NDArray[np.uint8], float]:
         """Group of each row, the packed lenders of each group, the largest distance of a pair."""
@@ -78,8 +86,8 @@ class Metric:
         known: dict[bytes, int] = {}
         for rows, distance in blocks(self.theta, self.theta[:-1]):
             farthest = max(farthest, float(distance[rows < n].max(initial=0.0)))
-            packed = np.packbits(self._lends(rows, distance), axis=1)
-            for row, bits in zip(rows, packed, strict=True):
+            lenders = np.packbits(self._lends(rows, distance), axis=1)
+            for row, bits in zip(rows, lenders, strict=True):
                 key = bits.tobytes() if row < n else b"never seen"
                 group[row] = known.setdefault(key, len(known))
                 if group[row] == len(members):

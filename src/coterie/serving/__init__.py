@@ -1,4 +1,4 @@
-"""Deciding whole tables of requests. Read `requests.py`, then `stream.py`."""
+"""Deciding whole tables of requests. Read `requests.py`, then `vectors`, `met`, `stream`."""
 
 from coterie.serving.requests import RequestColumns, RequestReader, Requests
 from coterie.serving.stream import decide_file

@@ -3,7 +3,7 @@
 Takes: a long table (a row per action, a request's rows adjacent) or a wide one (a row per request, with
 a list of actions or of item ids).
 Gives: `Requests`, batch by batch: request and user ids, and the action sets laid end to end.
-Next: `stream`, which decides them.
+Next: `vectors`, which reads and checks the actions; `stream`, which decides.
 """
 
 from collections.abc import Iterator
@@ -15,29 +15,41 @@ import numpy as np
 from coterie.decision import ActionSets
 from coterie.errors import ActionError, LogError
 from coterie.logs import Items
-from coterie.logs.decode import is_list, lists, numbers, users
-from coterie.logs.logs import BATCH_ROWS, require_columns
-from coterie.logs.sources import Source, open_source
+from coterie.logs.decode import is_list, users
+from coterie.logs.sources import Piece, Source, open_source, require_columns
 from coterie.neighbourhood.neighbourhood import IntArray
-from coterie.packed import FloatArray
+from coterie.serving.met import Met
+from coterie.serving.vectors import ActionColumns, plain, vectors
+from coterie.user_ids import Ids
+
+REQUEST_ROWS = 1 << 14  # a wide row holds a whole action set, so a batch is smaller than one of a log
 
 
 @dataclass(frozen=True)
 class RequestColumns:
-    """Which column is what; `action` has d names or one that holds lists, and is empty if `item` is given."""
+    """Which column is what; `action` has d names or one that holds lists, and is empty if `item` is given.
+
+    An empty `request` stands for the number of the row, which only a wide table can do with.
+    """
 
     request: str = "request"
     user: str = "user"
     action: tuple[str, ...] = ("actions",)
     item: str | None = None
 
+    def all(self) -> list[str]:
+        """Every named column, once."""
+        named = (self.request, self.user, *self.action, self.item)
+        return list(dict.fromkeys(name for name in named if name))
+
 
 @dataclass(frozen=True, eq=False)
 class Requests:
-    """Some consecutive requests: ids (Arrow), users, action sets, and the item of each action."""
+    """Some consecutive requests: ids and users (Arrow), users' ids, action sets, the item of each action."""
 
     request: Any
     user: Any
+    ids: Ids
     sets: ActionSets
     item: Any | None
 
@@ -46,90 +58,125 @@ class Requests:
 class RequestReader:
     """A table of requests that can be streamed.
 
-    `items` holds the vectors of items, for requests that name items.
+    `items` holds the vectors of items, for requests that name items; `text` the columns that are read as
+    text where a format has no types of its own.
     """
 
     source: Source
     columns: RequestColumns
     items: Items | None
     dim: int
+    text: tuple[str, ...] = ()
 
     @classmethod
-    def open(cls, source: object, columns: RequestColumns, items: Items | None, dim: int) -> "RequestReader":
+    def open(
+        cls,
+        source: object,
+        columns: RequestColumns,
+        items: Items | None,
+        dim: int,
+        text: tuple[str, ...] = (),
+    ) -> "RequestReader":
         """Reader of a file or dataframe, its columns checked; `dim` is what an action must have."""
         opened = open_source(source)
-        present = opened.columns()
-        if not columns.request or columns.request not in present:
-            columns = RequestColumns("", columns.user, columns.action, columns.item)
-        named = [columns.user, *columns.action, *([columns.item] if columns.item else [])]
-        require_columns(present, named, opened.name)
+        require_columns(opened.columns(), columns.all(), opened.name)
         if (columns.item is None) != (items is None):
             raise LogError(
                 "requests that name items need the item table, and the item table needs an item column"
             )
-        return cls(opened, columns, items, dim)
+        given = len(columns.action) if len(columns.action) > 1 else dim
+        if items is not None:
+            given = items.vectors.shape[1]
+        if given != dim:
+            place = "the item table" if items is not None else opened.name
+            raise ActionError(
+                f"actions in {place} have {given} coordinates and the model was fitted on {dim}; give the "
+                "same coordinates in the same order"
+            )
+        return cls(opened, columns, items, dim, text)
 
     def n_rows(self) -> int | None:
         """Rows of the table, where known."""
         return self.source.n_rows()
 
-    def batches(self, batch_rows: int = BATCH_ROWS) -> Iterator[tuple[Requests, int]]:
+    def batches(self, batch_rows: int = REQUEST_ROWS) -> Iterator[tuple[Requests, int]]:
         """Stream of requests, each with the number of table rows read so far."""
         import pyarrow as pa
 
-        named = [self.columns.request, self.columns.user, *self.columns.action, self.columns.item]
-        wanted = list(dict.fromkeys(name for name in named if name))
         held: Any = None
-        done = 0
-        for piece in self.source.pieces(wanted, batch_rows, dict.fromkeys(self._number_columns(), "number")):
-            first, done = done, done + piece.rows.num_rows
-            if self._is_wide(piece.rows):
-                yield self._wide(piece.rows, first), done
+        met, done = Met(), 0
+        for piece in self.source.pieces(self.columns.all(), batch_rows, self._kinds()):
+            new = pa.RecordBatch.from_arrays(
+                [plain(column) for column in piece.rows.columns], names=piece.rows.schema.names
+            )
+            self._require_ids(new, piece)
+            first, done = done, done + new.num_rows
+            if self._is_wide(new):
+                yield self._wide(new, first), done
                 continue
-            if not self.columns.request:
-                raise LogError(
-                    f"{self.source.name} has one action per row and no request column, so requests cannot be "
-                    "told apart; name the column, or give a list of actions per row"
-                )
-            rows = piece.rows if held is None else _joined(held, piece.rows)
-            last = _starts(rows.column(self.columns.request))[-1]
+            rows = new if held is None else _joined(held, new)
+            last = int(_starts(rows.column(self.columns.request))[-1])
             if last:
-                yield self._long(rows.slice(0, last)), done
+                yield self._long(rows.slice(0, last), met), done
             held = rows.slice(last)
         if held is not None:
-            yield self._long(pa.RecordBatch.from_arrays(held.columns, schema=held.schema)), done
+            yield self._long(held, met), done
 
-    def _number_columns(self) -> tuple[str, ...]:
-        return self.columns.action if len(self.columns.action) > 1 else ()
+    def _kinds(self) -> Any:
+        coordinates = self.columns.action if len(self.columns.action) > 1 else ()
+        return {**dict.fromkeys(coordinates, "number"), **dict.fromkeys(self.text, "text")}
+
+    def _require_ids(self, rows: Any, piece: Piece) -> None:
+        """Refuse a row without a request or user id, and ids that cannot be compared."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for what, name in (("request", self.columns.request), ("user", self.columns.user)):
+            if not name:
+                continue
+            column = rows.column(name)
+            if pa.types.is_nested(column.type):
+                raise LogError(f"{what} column {name!r} holds {column.type} values; ids are numbers or text")
+            missing = np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False))
+            if missing.any():
+                row = piece.first_row + int(missing.argmax())
+                raise LogError(
+                    f"row {row} of {piece.where} (rows count from 0) has no {what} (null in column "
+                    f"{name!r}); every row needs one"
+                )
 
     def _is_wide(self, rows: Any) -> bool:
-        """Whether each row holds a whole action set."""
+        """Whether each row holds a whole action set; a long table needs a request column."""
         if self.columns.item is not None:
-            return is_list(rows.column(self.columns.item).type)
-        kind = rows.column(self.columns.action[0]).type
-        return len(self.columns.action) == 1 and is_list(kind) and is_list(kind.value_type)
+            wide = is_list(rows.column(self.columns.item).type)
+        else:
+            kind = rows.column(self.columns.action[0]).type
+            wide = len(self.columns.action) == 1 and is_list(kind) and is_list(kind.value_type)
+        if not wide and not self.columns.request:
+            raise LogError(
+                f"{self.source.name} has one action per row and no request column, so requests cannot be "
+                "told apart; name the column, or give a list of actions per row"
+            )
+        return wide
 
-    def _long(self, rows: Any) -> Requests:
+    def _long(self, rows: Any, met: Met) -> Requests:
         """Requests of a long table: cut where the request id changes."""
-        request = rows.column(self.columns.request)
+        request, who = rows.column(self.columns.request), rows.column(self.columns.user)
         start = _starts(request)
-        length = np.diff(np.append(start, len(request)))
-        who = rows.column(self.columns.user)
-        other = np.flatnonzero(np.asarray(_differs(who)) & ~np.isin(np.arange(1, len(who)), start))
-        if len(other):
-            name = request[int(other[0]) + 1].as_py()
-            raise LogError(f"request {name!r} names more than one user; a request is for one")
-        ids = request.take(start)
-        if len(ids.unique()) < len(ids):
-            counts = ids.value_counts().to_pylist()
-            name = next(entry["values"] for entry in counts if entry["counts"] > 1)
+        changes = np.setdiff1d(_starts(who), start)
+        if len(changes):
+            row = int(changes[0])
+            raise LogError(
+                f"request {request[row].as_py()!r} names more than one user ({who[row - 1].as_py()!r} and "
+                f"{who[row].as_py()!r}); a request is for one"
+            )
+        again = met.first_again(request.take(start))
+        if again is not None:
+            name = request[int(start[again])].as_py()
             raise LogError(
                 f"the rows of request {name!r} are not adjacent; sort the requests by request first"
             )
-        action, item = self._actions(rows, lambda row: f"request {request[row].as_py()!r}")
-        return Requests(
-            ids, users(who.take(start), self.columns.user), ActionSets(action, start, length), item
-        )
+        return self._requests(request.take(start), who.take(start), start, rows)
 
     def _wide(self, rows: Any, first: int) -> Requests:
         """Requests of a wide table: one a row."""
@@ -141,56 +188,35 @@ class RequestReader:
         length = np.asarray(pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False))
         numbered = pa.array(np.arange(first, first + len(column)))
         ids = rows.column(self.columns.request) if self.columns.request else numbered
-        if len(length) and length.min() == 0:
-            raise ActionError(f"request {ids[int(length.argmin())].as_py()!r} has an empty action set")
-        owner = np.repeat(np.arange(len(column)), length)
-        flat = pa.RecordBatch.from_arrays([column.flatten()], names=[name])
-        action, item = self._actions(flat, lambda row: f"request {ids[int(owner[row])].as_py()!r}")
-        start = np.cumsum(length) - length
-        who = users(rows.column(self.columns.user), self.columns.user)
-        return Requests(ids, who, ActionSets(action, start, length.astype(np.int64)), item)
+        if length.min() == 0:
+            name_of_first = ids[int(length.argmin())].as_py()
+            raise ActionError(f"request {name_of_first!r} has an empty action set; at least one is required")
+        start = (np.cumsum(length) - length).astype(np.int64)
+        flat = pa.RecordBatch.from_arrays([plain(column.flatten())], names=[name])
+        return self._requests(ids, rows.column(self.columns.user), start, flat)
 
-    def _actions(self, rows: Any, name_of: Any) -> tuple[FloatArray, Any | None]:
-        """Action vectors of flat rows, each checked, and their items."""
-        action, bad, item = self._vectors(rows)
-        if action.shape[1] != self.dim:
-            raise ActionError(
-                f"actions in {self.source.name} have {action.shape[1]} coordinates and the model was fitted "
-                f"on {self.dim}; give the same coordinates in the same order"
-            )
-        if not np.isfinite(np.einsum("ij,ij->", action, action)):
-            infinite = np.flatnonzero(~np.isfinite(action).all(axis=1))
-            raise ActionError(f"{name_of(int(infinite[0]))} has an action with NaN, infinity or no number")
-        for what, where in bad.items():
-            raise ActionError(f"{name_of(int(np.flatnonzero(where)[0]))} has {what}")
-        return action, item
+    def _requests(self, request: Any, user: Any, start: IntArray, flat: Any) -> Requests:
+        """Requests of these ids and users, whose actions begin at these rows of `flat`."""
+        columns = ActionColumns(self.columns.action, self.columns.item, self.items, self.dim)
 
-    def _vectors(self, rows: Any) -> tuple[FloatArray, dict[str, Any], Any | None]:
-        if self.items is not None and self.columns.item is not None:
-            item = rows.column(self.columns.item)
-            at = self.items.rows(item)
-            bad = {"an item that the item table lacks": at < 0} if (at < 0).any() else {}
-            return self.items.vectors[np.maximum(at, 0)], bad, item
-        first = rows.column(self.columns.action[0])
-        if is_list(first.type):
-            matrix, faults = lists(first, self.columns.action[0], self.dim)
-            return matrix, dict(faults), None
-        by_feature = [numbers(rows.column(name), name) for name in self.columns.action]
-        return np.column_stack(by_feature), {}, None
+        def place(row: int) -> str:
+            owner = int(np.searchsorted(start, row, side="right")) - 1
+            return f"action {row - start[owner]} of request {request[owner].as_py()!r}"
+
+        action = vectors(flat, columns, place)
+        item = None if self.columns.item is None else flat.column(self.columns.item)
+        sets = ActionSets(action, start, np.diff(np.append(start, flat.num_rows)))
+        found = users(user, self.columns.user)
+        ids = found if isinstance(found, np.ndarray) else np.array(found.to_pylist(), dtype=str)
+        return Requests(request, user, ids, sets, item)
 
 
-def _starts(request: Any) -> IntArray:
-    """First row of every run of equal request ids."""
-    return np.concatenate([[0], 1 + np.flatnonzero(np.asarray(_differs(request)))]).astype(np.int64)
-
-
-def _differs(column: Any) -> Any:
-    """Whether each value differs from the one before it (from the second on)."""
+def _starts(column: Any) -> IntArray:
+    """First row of every run of equal values."""
     import pyarrow.compute as pc
 
-    if column.null_count:
-        raise LogError("a row of the requests has no request or user id; every row needs both")
-    return pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)).to_numpy(zero_copy_only=False)
+    differs = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1))
+    return np.append(0, 1 + np.flatnonzero(differs.to_numpy(zero_copy_only=False))).astype(np.int64)
 
 
 def _joined(left: Any, right: Any) -> Any:

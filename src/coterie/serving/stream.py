@@ -19,6 +19,8 @@ from coterie.model import Model
 from coterie.progress import Progress, silent
 from coterie.serving.requests import RequestReader, Requests
 
+_ROW_GROUP = 1 << 16
+
 
 def decide_file(
     model: Model,
@@ -40,7 +42,7 @@ def decide_file(
         nonlocal decided
         writer = None
         try:
-            for table, n in _decided(model, requests, top, progress):
+            for table, n in _gathered(_decided(model, requests, top, progress)):
                 writer = writer or opener(temporary, table.schema)
                 writer.write_table(table)
                 decided += n
@@ -63,17 +65,32 @@ def _decided(
         progress("deciding", done, total)
 
 
+def _gathered(tables: Iterator[tuple[Any, int]]) -> Iterator[tuple[Any, int]]:
+    """Tables joined until they are worth a row group of their own, each with its number of requests."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    requests = 0
+    for table, n in tables:
+        waiting.append(table)
+        requests += n
+        if sum(part.num_rows for part in waiting) >= _ROW_GROUP:
+            yield pa.concat_tables(waiting), requests
+            waiting, requests = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting), requests
+
+
 def decisions_table(model: Model, requests: Requests, top: int | None) -> Any:
     """Arrow table of the decisions, a row per request, or per rank with `top`."""
     import pyarrow as pa
 
-    who = requests.user if isinstance(requests.user, np.ndarray) else np.array(requests.user.to_pylist())
-    decisions = model.decide_rows(model.index.rows(who), requests.sets, top=top or 1)
+    ranks = min(top or 1, int(requests.sets.length.max()))
+    decisions = model.decide_rows(model.index.rows(requests.ids), requests.sets, top=ranks)
     kept = decisions.index.ravel() >= 0
-    ranks = decisions.index.shape[1]
     owner = np.repeat(np.arange(len(decisions)), ranks)[kept]
     index = decisions.index.ravel()[kept]
-    columns: dict[str, Any] = {"request": requests.request.take(owner), "user": pa.array(who[owner])}
+    columns: dict[str, Any] = {"request": requests.request.take(owner), "user": requests.user.take(owner)}
     if top is not None:
         columns["rank"] = pa.array(np.tile(np.arange(1, ranks + 1), len(decisions))[kept])
     columns["index"] = pa.array(index)
@@ -93,9 +110,9 @@ def decisions_table(model: Model, requests: Requests, top: int | None) -> Any:
 def _writer_for(out: Path) -> Callable[[Path, Any], Any]:
     """Opener of a writer of the format that the file's name asks for."""
     openers = {".parquet": _parquet, ".csv": _csv, ".arrow": _arrow}
-    if out.suffix not in openers:
+    if out.suffix.lower() not in openers:
         raise FileError(f"decisions cannot be written to {str(out)!r}; name a .parquet, .csv or .arrow file")
-    return openers[out.suffix]
+    return openers[out.suffix.lower()]
 
 
 def _parquet(path: Path, schema: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie import array_file, packed
-from coterie.errors import LogError
+from coterie.errors import FileError, LogError
 from coterie.packed import FloatArray
 from coterie.user_ids import Ids, UserIndex, as_ids, union
 
@@ -67,19 +67,21 @@ class UserStatistics:
         reward_square: object,
         features: Sequence[str] | None = None,
     ) -> "UserStatistics":
-        """Statistics from arrays (U,), (U,), (U, d), (U, d, d) or packed (U, d (d + 1) / 2), (U,)."""
-        index = UserIndex(as_ids(users))
+        """Statistics from copies of (U,), (U,), (U, d), (U, d, d) or packed (U, d (d + 1) / 2), (U,)."""
+        index = UserIndex(np.array(as_ids(users)))
         if (twice := index.first_duplicate()) is not None:
             raise LogError(f"user {twice!r} occurs more than once in users; add the rows of a user first")
         sums = {"count": count, "moment": moment, "gram": gram, "reward_square": reward_square}
         arrays = {name: _float_array(name, value) for name, value in sums.items()}
         dim = _checked_dim(len(index), arrays)
         square = arrays["gram"].ndim == 3  # noqa: PLR2004
+        gram_sums = _packed_symmetric(arrays["gram"]) if square else arrays["gram"]
+        _require_semidefinite(index.ids, gram_sums)
         return cls(
             index=index,
             count=arrays["count"],
             moment=arrays["moment"],
-            packed_gram=_packed_symmetric(arrays["gram"]) if square else arrays["gram"],
+            packed_gram=gram_sums,
             reward_square=arrays["reward_square"],
             features=_checked_features(features, dim),
         )
@@ -178,18 +180,24 @@ class UserStatistics:
     @classmethod
     def from_file(cls, arrays: array_file.Arrays, parameters: Mapping[str, Any]) -> "UserStatistics":
         """Statistics from the arrays and the parameters of an opened file."""
-        features = parameters["features"]
-        return cls(
-            index=UserIndex(arrays["users"]),
-            count=arrays["count"],
-            moment=arrays["moment"],
-            packed_gram=arrays["packed_gram"],
-            reward_square=arrays["reward_square"],
-            max_norm=parameters["max_norm"],
-            features=None if features is None else tuple(features),
-            intercept=parameters["intercept"],
-            dropped=parameters["dropped"],
-        )
+        try:
+            features = parameters["features"]
+            return cls(
+                index=UserIndex(arrays["users"]),
+                count=arrays["count"],
+                moment=arrays["moment"],
+                packed_gram=arrays["packed_gram"],
+                reward_square=arrays["reward_square"],
+                max_norm=parameters["max_norm"],
+                features=None if features is None else tuple(features),
+                intercept=parameters["intercept"],
+                dropped=parameters["dropped"],
+            )
+        except (KeyError, TypeError) as failure:
+            raise FileError(
+                f"the file holds no statistics of coterie: {failure} is missing or of the wrong kind; "
+                "save it again from its source"
+            ) from failure
 
     def _require_same_actions(self, other: "UserStatistics") -> None:
         if self.dim != other.dim:
@@ -205,7 +213,7 @@ class UserStatistics:
 
 def _float_array(name: str, value: object) -> FloatArray:
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError) as failure:
         raise LogError(f"{name} is not an array of numbers: {failure}") from failure
     if not np.isfinite(array).all():
@@ -245,6 +253,22 @@ def _packed_symmetric(gram: FloatArray) -> FloatArray:
     if np.abs(gram - gram.transpose(0, 2, 1)).max(initial=0.0) > _SYMMETRY_TOLERANCE * size:
         raise LogError("gram is not symmetric; it must be the sum of a a' over a user's rows")
     return packed.pack(gram)
+
+
+def _require_semidefinite(users: Ids, gram: FloatArray) -> None:
+    """Nothing, if every gram can be a sum of squares: then it has a Cholesky factor, rounding apart."""
+    dim = packed.dim_of(gram.shape[1]) or 1
+    diagonal = gram[:, packed.diagonal_positions(dim)]
+    slack = _SYMMETRY_TOLERANCE * np.abs(diagonal).max(axis=1) + np.finfo(np.float64).tiny
+    for part in packed.chunks(len(gram), dim):
+        try:
+            packed.factorise(gram[part], slack[part])
+        except np.linalg.LinAlgError:
+            smallest = np.linalg.eigvalsh(packed.unpack(gram[part]))[:, 0]
+            worst = users[part][int(np.argmin(smallest + slack[part]))].item()
+            raise LogError(
+                f"gram of user {worst!r} has a negative eigenvalue; it must be the sum of a a' over her rows"
+            ) from None
 
 
 def _checked_features(features: Sequence[str] | None, dim: int) -> tuple[str, ...] | None:

@@ -9,6 +9,7 @@ Next: `coterie.theory.conditions`.
 import math
 from typing import Literal
 
+from coterie.checks import at_least, positive
 from coterie.confidence import Confidence, multiplier
 from coterie.errors import ParameterError
 from coterie.theory import checks
@@ -87,9 +88,9 @@ def suboptimality_bound(  # noqa: PLR0913 (one keyword per symbol of the theorem
         )
     checks.noise_value(confidence)
     x = checks.regularity_value(confidence.regularity)
-    total = checks.at_least("pooled_count", pooled_count, 0)
-    heads = checks.at_least("n_pooled", n_pooled, 1)
-    smallest = total / heads if count is None else checks.at_least("count", count, 0)
+    total = at_least("pooled_count", pooled_count, 0)
+    heads = at_least("n_pooled", n_pooled, 1)
+    smallest = total / heads if count is None else at_least("count", count, 0)
     if total == 0 or smallest < min_samples(n_users, dim, confidence.failure_prob, x):
         return math.inf
     if theorem == 1:
@@ -100,7 +101,7 @@ def suboptimality_bound(  # noqa: PLR0913 (one keyword per symbol of the theorem
     noise = math.sqrt(2) * beta / math.sqrt(x * total)
     prior = 2 * confidence.ridge * n_users * confidence.theta_bound / (x * total)
     foreign = _share(theorem, share)
-    psi = noise + prior + 2 * foreign * checks.at_least("gap", gap, 0) / x
+    psi = noise + prior + 2 * foreign * at_least("gap", gap, 0) / x
     return 2 * psi + noise
 
 
@@ -117,7 +118,7 @@ def lower_bound(dim: int, pooled_count: float) -> float:
     >>> lower_bound(2, 1600)
     0.1
     """
-    return math.sqrt(8 * checks.at_least("dim", dim, 1) / checks.positive("pooled_count", pooled_count))
+    return math.sqrt(8 * at_least("dim", dim, 1) / positive("pooled_count", pooled_count))
 
 
 def _largest(largest_count: float | None) -> float:
@@ -125,7 +126,7 @@ def _largest(largest_count: float | None) -> float:
         raise ParameterError(
             "largest_count is missing; '2-fixed' needs the largest count over all users, so give it"
         )
-    return checks.at_least("largest_count", largest_count, 0)
+    return at_least("largest_count", largest_count, 0)
 
 
 def _share(theorem: Theorem, share: float) -> float:

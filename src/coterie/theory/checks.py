@@ -7,51 +7,17 @@ Next: `coterie.theory.regularity`.
 """
 
 import math
-from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.checks import at_least, positive, probability
 from coterie.confidence import IID, Confidence, Regularity, Smoothed
 from coterie.errors import ParameterError
 from coterie.packed import FloatArray
 
 
-def positive(name: str, value: SupportsFloat) -> float:
-    """The value as a float, refused unless it is finite and above 0.
-
-    >>> positive("gap", 2)
-    2.0
-    """
-    number = float(value)
-    if not (number > 0 and math.isfinite(number)):
-        raise ParameterError(f"{name} is {value}; it must be a finite number above 0, so give one")
-    return number
-
-
-def at_least(name: str, value: SupportsFloat, least: float) -> float:
-    """The value as a float, refused unless it is finite and reaches `least`.
-
-    >>> at_least("dim", 3, 1)
-    3.0
-    """
-    number = float(value)
-    if not (number >= least and math.isfinite(number)):
-        raise ParameterError(
-            f"{name} is {value}; it must be a finite number of at least {least:g}, so raise it"
-        )
-    return number
-
-
-def probability(name: str, value: SupportsFloat) -> float:
-    """The value as a float, refused unless it lies strictly between 0 and 1."""
-    number = float(value)
-    if not 0 < number < 1:
-        raise ParameterError(f"{name} is {value}; it must lie strictly between 0 and 1, say 0.01")
-    return number
-
-
-def log_users(n_users: SupportsFloat, failure_prob: SupportsFloat) -> float:
+def log_users(n_users: float, failure_prob: float) -> float:
     r"""The number log(2 U / delta), which the union over users leaves in every formula.
 
     >>> round(log_users(1, 0.02), 3)

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie.checks import at_least, positive
 from coterie.confidence import Confidence, Observed
 from coterie.errors import ParameterError
 from coterie.packed import FloatArray
@@ -114,19 +115,19 @@ def check_lower_bound(precision: FloatArray, action: ArrayLike, count: float, po
     except np.linalg.LinAlgError as error:
         raise ParameterError("precision is not positive definite; give the Gram sum plus a ridge") from error
     norm = float(np.linalg.norm(np.linalg.solve(factor, best)))
-    total = checks.positive("pooled_count", pooled_count)
+    total = positive("pooled_count", pooled_count)
     limit = 2 * math.sqrt(2)
     return Report(
         (
             Condition("norm by M", norm, "<=", limit, "Theorem 4 as printed"),
             Condition("norm by M / N", norm * math.sqrt(total), "<=", limit, "Theorem 4 with M normalised"),
-            Condition("count", checks.at_least("count", count, 0), ">=", 8.0 * best.size, "Theorem 4"),
+            Condition("count", at_least("count", count, 0), ">=", 8.0 * best.size, "Theorem 4"),
         )
     )
 
 
 def _scale_rows(algorithm: str, graph_scale: float, confidence: Confidence) -> list[Condition]:
-    scale = checks.at_least("graph_scale", graph_scale, 0)
+    scale = at_least("graph_scale", graph_scale, 0)
     if algorithm == "OffC2LUB":
         return [Condition("graph_scale", scale, ">=", 1.0, "the lemma on R and W")]
     return [
@@ -138,7 +139,7 @@ def _scale_rows(algorithm: str, graph_scale: float, confidence: Confidence) -> l
 
 def _prior_rows(count: FloatArray, dim: int, confidence: Confidence) -> list[Condition]:
     """The two conditions under which a radius is at most 4 R sqrt(max(2, d) log(2U/delta) / (x N))."""
-    prior = confidence.ridge * checks.at_least("dim", dim, 1)
+    prior = confidence.ridge * at_least("dim", dim, 1)
     union = checks.log_users(count.size, confidence.failure_prob)
     noise, bound = checks.noise_value(confidence), confidence.theta_bound
     factor = (noise / bound) ** 2 if bound > 0 else math.inf

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.checks import at_least, positive
 from coterie.confidence import Confidence
 from coterie.errors import ParameterError
 from coterie.theory import checks
@@ -83,8 +84,8 @@ def concrete_sets(  # noqa: PLR0913 (one keyword per symbol of the lemma)
             f"user is {user} and distance has shape {apart.shape}; give a position below {number.size} "
             f"and one distance per user"
         )
-    reach = checks.at_least("gap", gap, 0)
-    excess = reach - checks.positive("true_gap", true_gap)
+    reach = at_least("gap", gap, 0)
+    excess = reach - positive("true_gap", true_gap)
     x, delta = confidence.regularity, confidence.failure_prob
     scale = {"graph_scale": graph_scale, "noise": checks.noise_value(confidence)}
     low, high = homogeneous_range(number.size, dim, delta, x, **scale)
@@ -132,5 +133,5 @@ def heterogeneous_share(count: ArrayLike, pooled: ArrayLike, heterogeneous: Arra
             f"pooled has {np.count_nonzero(inside)} users and heterogeneous {stray} outside it; "
             "pool at least one user, and mark only pooled ones"
         )
-    weight = checks.positive("ridge", ridge) + number
+    weight = positive("ridge", ridge) + number
     return float(weight[foreign].sum() / weight[inside].sum())

@@ -8,6 +8,7 @@ Next: `coterie.theory.neighbours`.
 
 import math
 
+from coterie.checks import at_least, positive
 from coterie.confidence import Regularity
 from coterie.errors import ParameterError
 from coterie.theory import checks
@@ -41,9 +42,9 @@ def homogeneous_range(
     (0.0884, 0.5)
     """
     alpha = _lemma_scale(graph_scale)
-    root = math.sqrt(checks.regularity_value(regularity)) / checks.positive("noise", noise)
+    root = math.sqrt(checks.regularity_value(regularity)) / positive("noise", noise)
     spread = math.sqrt(checks.log_users(n_users, failure_prob))
-    width = math.sqrt(max(2.0, checks.at_least("dim", dim, 1)))
+    width = math.sqrt(max(2.0, at_least("dim", dim, 1)))
     return root / (4 * (alpha + 1) * spread * width), root / (2 * alpha * spread)
 
 
@@ -70,7 +71,7 @@ def heterogeneous_range(
     0.5
     """
     alpha = _lemma_scale(graph_scale)
-    root = math.sqrt(checks.regularity_value(regularity)) / checks.positive("noise", noise)
+    root = math.sqrt(checks.regularity_value(regularity)) / positive("noise", noise)
     spread = math.sqrt(checks.log_users(n_users, failure_prob))
     return 0.0, math.inf if alpha == 1 else root / (2 * (alpha - 1) * spread)
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from coterie.theory import checks
+from coterie.checks import at_least, positive, probability
 
 _RELATIVE_TOLERANCE = 1e-11
 
@@ -45,9 +45,9 @@ def smoothed_regularity(lambda_a: float, variance: float, candidates: int) -> fl
     """
     from scipy.integrate import quad
 
-    top = checks.positive("lambda_a", lambda_a)
-    spread = math.sqrt(checks.at_least("variance", variance, 0))
-    size = checks.at_least("candidates", candidates, 1)
+    top = positive("lambda_a", lambda_a)
+    spread = math.sqrt(at_least("variance", variance, 0))
+    size = at_least("candidates", candidates, 1)
     if spread == 0:
         return top
     peak = size * _log_survival(top / spread)
@@ -81,10 +81,10 @@ def eigenvalue_bound(count: float, lambda_a: float, dim: int, failure_prob: floa
     >>> round(eigenvalue_bound(0, lambda_a=0.5, dim=1, failure_prob=0.03), 2)
     -3.07
     """
-    n = checks.at_least("count", count, 0)
-    delta = checks.probability("failure_prob", failure_prob)
-    a = math.log((n + 1) * (n + 3) * checks.at_least("dim", dim, 1) / delta)
-    return n * checks.positive("lambda_a", lambda_a) - math.sqrt(18 * n * a + a * a) / 3 - a / 3
+    n = at_least("count", count, 0)
+    delta = probability("failure_prob", failure_prob)
+    a = math.log((n + 1) * (n + 3) * at_least("dim", dim, 1) / delta)
+    return n * positive("lambda_a", lambda_a) - math.sqrt(18 * n * a + a * a) / 3 - a / 3
 
 
 def variance_limit(lambda_a: float, candidates: int) -> float:
@@ -101,8 +101,8 @@ def variance_limit(lambda_a: float, candidates: int) -> float:
     >>> round(variance_limit(1.0, 1), 4)
     0.0902
     """
-    top = checks.positive("lambda_a", lambda_a)
-    return top * top / (8 * math.log(4 * checks.at_least("candidates", candidates, 1)))
+    top = positive("lambda_a", lambda_a)
+    return top * top / (8 * math.log(4 * at_least("candidates", candidates, 1)))
 
 
 def has_bounded_variance(variance: float, lambda_a: float, candidates: int) -> bool:
@@ -120,7 +120,7 @@ def has_bounded_variance(variance: float, lambda_a: float, candidates: int) -> b
     >>> has_bounded_variance(0.0043, lambda_a=0.05, candidates=20)
     False
     """
-    return checks.at_least("variance", variance, 0) <= variance_limit(lambda_a, candidates)
+    return at_least("variance", variance, 0) <= variance_limit(lambda_a, candidates)
 
 
 def _log_survival(ratio: float) -> float:

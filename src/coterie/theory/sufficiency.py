@@ -9,6 +9,7 @@ Next: `coterie.theory.ranges`.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.checks import at_least, positive, probability
 from coterie.confidence import Observed, Regularity, min_samples_of
 from coterie.theory import checks
 
@@ -29,9 +30,9 @@ def min_samples(n_users: int, dim: int, failure_prob: float, regularity: float |
     >>> round(min_samples(1, 1, 0.08, 1.0), 2)
     73.68
     """
-    checks.at_least("n_users", n_users, 1)
-    checks.at_least("dim", dim, 1)
-    checks.probability("failure_prob", failure_prob)
+    at_least("n_users", n_users, 1)
+    at_least("dim", dim, 1)
+    probability("failure_prob", failure_prob)
     if isinstance(regularity, Observed):
         return 0.0
     return min_samples_of(checks.regularity_value(regularity), n_users, dim, failure_prob)
@@ -57,7 +58,7 @@ def sufficient_samples(
     1648.1
     """
     x = checks.regularity_value(regularity)
-    gamma = checks.positive("gap", gap)
+    gamma = positive("gap", gap)
     first = min_samples(n_users, dim, failure_prob, x)
     return max(first, 512 * dim / (gamma * gamma * x) * checks.log_users(n_users, failure_prob))
 

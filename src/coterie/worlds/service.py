@@ -66,7 +66,7 @@ class Arbitrary:
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.shape != (truth.n_users,) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ParameterError(
-                f"weights has shape {weights.shape}; ({truth.n_users},) is required: one weight per user, 0 or "
-                "more and not all 0"
+                f"weights has shape {weights.shape}; ({truth.n_users},) is required: one weight per user, "
+                "0 or more and not all 0"
             )
         return np.asarray(weights / weights.sum())
