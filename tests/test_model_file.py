@@ -127,7 +127,8 @@ def test_compact(algorithm: str, tmp_path: Path) -> None:
     lost: dict[str, Callable[[], Any]] = {
         "neighbours": lambda: back.neighbours("ann"),
         "explanations": lambda: back.explain("ann"),
-        "its own statistics": lambda: back.statistics,
+        "gaps": lambda: back.gap,
+        "statistics": lambda: back.statistics,
     }
     for what, ask in lost.items():
         with pytest.raises(

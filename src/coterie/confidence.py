@@ -240,12 +240,9 @@ def estimate_noise(stats: UserStatistics) -> float:
     """
     residual, freedom = 0.0, 0.0
     for part in packed.chunks(stats.n_users, stats.dim):
-        values, vectors = np.linalg.eigh(packed.unpack(stats.packed_gram[part]))
-        solid = values > values[:, -1:] * stats.dim * 1e-12
-        along = np.einsum("ndk,nd->nk", vectors, stats.moment[part])
-        explained = np.where(solid, along**2 / np.where(solid, values, 1.0), 0.0).sum(axis=1)
+        explained, rank = packed.least_squares(stats.packed_gram[part], stats.moment[part])
         residual += float(np.maximum(stats.reward_square[part] - explained, 0.0).sum())
-        freedom += float(np.maximum(stats.count[part] - solid.sum(axis=1), 0.0).sum())
+        freedom += float(np.maximum(stats.count[part] - rank, 0.0).sum())
     if freedom < _MIN_DEGREES_OF_FREEDOM:
         raise LogError(
             f'noise="estimate" has {freedom:g} residual degrees of freedom (samples beyond the rank of '

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
+_SINGULAR = 1e-12  # an eigenvalue below this times d times the largest counts as 0
 _CHUNK_NUMBERS = 1 << 20  # numbers unpacked at a time (8 MiB): a block that stays near the cache
 
 
@@ -128,3 +129,28 @@ def smallest_eigenvalues(packed: FloatArray) -> FloatArray:
     for part in chunks(n, dim_of(size) or 1):
         smallest[part] = np.linalg.eigvalsh(unpack(packed[part]))[:, 0]
     return np.maximum(smallest, 0.0)
+
+
+def least_squares(packed: FloatArray, moment: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Explained sums b' G^+ b (n,) and ranks (n,) of minimum-norm least squares.
+
+    Most Grams have full rank, well away from singular: those are factorised, the others decomposed.
+
+    >>> least_squares(np.array([[2.0, 0.0, 0.0], [1.0, 0.0, 4.0]]), np.array([[2.0, 0.0], [1.0, 4.0]]))
+    (array([2., 5.]), array([1., 2.]))
+    """
+    square = unpack(packed)
+    n, dim, _ = square.shape
+    explained, rank = np.zeros(n), np.full(n, float(dim))
+    trace = np.einsum("njj->n", square)
+    sound = smallest_eigenvalues(packed) > trace * dim * _SINGULAR
+    if sound.any():
+        solution = solve(np.asarray(np.linalg.cholesky(square[sound])), moment[sound])
+        explained[sound] = np.einsum("nd,nd->n", moment[sound], solution)
+    if not sound.all():
+        values, vectors = np.linalg.eigh(square[~sound])
+        solid = values > values[:, -1:] * dim * _SINGULAR
+        along = np.einsum("ndk,nd->nk", vectors, moment[~sound])
+        explained[~sound] = np.where(solid, along**2 / np.where(solid, values, 1.0), 0.0).sum(axis=1)
+        rank[~sound] = solid.sum(axis=1)
+    return explained, rank

@@ -198,11 +198,11 @@ def test_users_without_data() -> None:
     assert joined.theta[2].tolist() == [0, 0]
 
 
-def test_an_infinite_gap_and_an_infinite_radius_give_no_nan() -> None:
+def test_a_huge_gap_and_an_infinite_radius_give_no_nan() -> None:
     """Whoever has a finite radius is joined, the user without data to nobody."""
     smooth = ct.Confidence(regularity=ct.Smoothed(0.5))
     logs = ct.Logs.from_arrays([1, 2, 3], [[1.0, 0.0]] * 3, [1.0, -1.0, 7.0], weight=[1.0, 1.0, 0.0])
-    model = ct.OffC2LUB(gap=math.inf, min_samples=0, confidence=smooth).fit(logs)
+    model = ct.OffC2LUB(gap=1e300, min_samples=0, confidence=smooth).fit(logs)
     assert model.pooled_users.tolist() == [2, 2, 1]
     assert [model.neighbours(user).tolist() for user in (1, 2, 3)] == [[1, 2], [1, 2], [3]]
     assert [one.reason for one in model.explain(1).left_out] == [

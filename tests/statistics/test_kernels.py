@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coterie.packed import pack, packed_size
 from coterie.statistics import _kernels, _plain
 
-N, USERS = 60, 7
+N, USERS = 300, 40
 PLAIN: Any = _plain.accumulate
 
 
@@ -39,16 +39,24 @@ def test_accumulate(dim: int, weighted: bool, order: Any) -> None:
 
 def test_the_plain_twin_by_hand() -> None:
     """Row (1, 2) with reward 3 and weight 2: 2, (6, 12), packed 2 (1, 2, 4), 18; squared norm 5; a row of
-    weight 0 and the row of a user of the other shard are left out."""
+    weight 0 is left out."""
     count, moment, gram, square = sums(2)
-    action, weight = np.array([[1.0, 2.0], [9.0, 9.0], [1.0, 1.0]]), np.array([2.0, 0.0, 1.0])
-    rows = np.array([3, 3, 2])
-    longest = _plain.accumulate(
-        rows, action, np.array([3.0, 1.0, 1.0]), weight, count, moment, gram, square, 1, 2
-    )
-    assert longest == 5
+    given = np.array([3, 3]), np.array([[1.0, 2.0], [9.0, 9.0]]), np.array([3.0, 1.0]), np.array([2.0, 0.0])
+    assert _plain.accumulate(*given, count, moment, gram, square, 0, 1) == 5
     assert (count[3], moment[3].tolist(), gram[3].tolist(), square[3]) == (2, [6, 12], [2, 4, 8], 18)
-    assert not count[[0, 1, 2, 4, 5, 6]].any()
+    assert count.sum() == 2
+
+
+def test_each_user_belongs_to_one_shard() -> None:
+    """Of 40 users in 3 shards: every row is added once, none of the shards is idle."""
+    rows = np.arange(USERS)
+    seen = []
+    for shard in range(3):
+        mine = sums(1)
+        PLAIN(rows, np.ones((USERS, 1)), np.ones(USERS), np.empty(0), *mine, shard, 3)
+        seen.append(mine[0])
+    np.testing.assert_array_equal(np.sum(seen, axis=0), 1.0)
+    assert all(part.any() for part in seen)
 
 
 @pytest.mark.parametrize("shards", [1, 2, 5, 100])

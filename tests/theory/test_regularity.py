@@ -85,8 +85,8 @@ def test_bounded_variance_leaves_three_eighths() -> None:
     [
         ((0.0, 1.0, 1), "lambda_a is 0.0; it must be a finite number above 0"),
         ((math.nan, 1.0, 1), "lambda_a is nan"),
-        ((1.0, -1.0, 1), "variance is -1.0; it must be a finite number of at least 0"),
-        ((1.0, 1.0, 0), "candidates is 0; it must be a finite number of at least 1"),
+        ((1.0, -1.0, 1), "variance is -1.0; it must be a finite number, 0 or more"),
+        ((1.0, 1.0, 0), "candidates is 0; it must be a finite number, 1 or more"),
     ],
 )
 def test_bad_numbers_are_refused(arguments: tuple[float, float, int], said: str) -> None:

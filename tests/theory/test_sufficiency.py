@@ -58,7 +58,7 @@ def test_observed_has_no_sufficient_count() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"n_users": 0}, "n_users is 0; it must be a finite number of at least 1"),
+        ({"n_users": 0}, "n_users is 0; it must be a finite number, 1 or more"),
         ({"dim": 0}, "dim is 0"),
         ({"failure_prob": 1.0}, "failure_prob is 1.0; it must lie strictly between 0 and 1"),
         ({"regularity": 0.0}, "the regularity is 0.0; it must be a finite number above 0"),

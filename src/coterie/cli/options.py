@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from coterie.errors import ParameterError
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 ALGORITHMS = ("off-c2lub", "off-club", "independent", "pooled")
+_GAPS = ("gap", "sharing", "min_samples", "prior")
+_UNUSED = {
+    "off-club": _GAPS,
+    "independent": (*_GAPS, "graph_scale"),
+    "pooled": (*_GAPS, "graph_scale"),
+}
 _SIGNS = {"pessimistic": -1, "greedy": 0, "optimistic": 1}
 
 
@@ -146,6 +153,13 @@ algorithm_options = together(
         show_default=True,
         help="Width by the norm as printed, or by its square.",
     ),
+    click.option(
+        "--prior",
+        type=click.Choice(["printed", "proof"]),
+        default="printed",
+        show_default=True,
+        help="Off-C2LUB: end the width's factor as Algorithm 1 prints it, or as its proof needs it.",
+    ),
     click.option("--scale", type=float, default=1.0, show_default=True, help="Factor of the width."),
     click.option("--no-rescale", is_flag=True, help="Do not divide actions longer than 1 by the longest."),
 )
@@ -167,6 +181,7 @@ def algorithm_of(options: dict[str, Any]) -> Any:
     from coterie.confidence import Confidence
     from coterie.decision import Bonus
 
+    _require_used(options["algorithm"])
     common: dict[str, Any] = {
         "confidence": Confidence(
             ridge=options["ridge"],
@@ -175,7 +190,12 @@ def algorithm_of(options: dict[str, Any]) -> Any:
             theta_bound=options["theta_bound"],
             regularity=_regularity(options["regularity"]),
         ),
-        "bonus": Bonus(sign=_SIGNS[options["sign"]], form=options["bonus_form"], scale=options["scale"]),  # type: ignore[arg-type]
+        "bonus": Bonus(
+            sign=_SIGNS[options["sign"]],  # type: ignore[arg-type]
+            form=options["bonus_form"],
+            scale=options["scale"],
+            prior=options["prior"],
+        ),
         "rescale": not options["no_rescale"],
     }
     name = options["algorithm"]
@@ -190,6 +210,17 @@ def algorithm_of(options: dict[str, Any]) -> Any:
     if name == "off-club":
         return OffCLUB(graph_scale=options["graph_scale"], **common)
     return (Independent if name == "independent" else Pooled)(**common)
+
+
+def _require_used(algorithm: str) -> None:
+    """Refuse an option that was given and that the algorithm does not have."""
+    context = click.get_current_context(silent=True)
+    for name in () if context is None else _UNUSED.get(algorithm, ()):
+        if context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(
+                f"--{option} means nothing to --algorithm {algorithm}; leave it out", context
+            )
 
 
 def action_columns(patterns: Sequence[str], present: Sequence[str], taken: set[str]) -> list[str]:

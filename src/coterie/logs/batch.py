@@ -77,7 +77,8 @@ def checked(batch: Batch, faults: Faults, names: Names, where: str, first_row: i
 def _all_good(batch: Batch) -> bool:
     """Whether nothing is NaN, infinite, too large or negative, told from a few sums."""
     with np.errstate(over="ignore"):
-        total = float(np.dot(batch.reward, batch.reward)) + float(
+        # einsum and not dot: BLAS would wake threads that then stand in the way of the decoding ones
+        total = float(np.einsum("i,i->", batch.reward, batch.reward)) + float(
             np.einsum("ij,ij->", batch.action, batch.action)
         )
     weight = batch.weight

@@ -37,7 +37,7 @@ from coterie.logs.sources import require_columns as require_columns  # noqa: PLC
 from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
-BATCH_ROWS = 1 << 16
+BATCH_ROWS = 1 << 17
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -226,18 +226,24 @@ def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> I
     if threads <= 1:
         yield from map(function, inputs)
         return
-    waiting: deque[Future[B]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        try:
-            for one in _one_ahead(inputs):
-                waiting.append(pool.submit(function, one))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
+        yield from _pooled(function, inputs, pool, threads)
+
+
+def _pooled(
+    function: Callable[[A], B], inputs: Iterable[A], pool: ThreadPoolExecutor, ahead: int
+) -> Iterator[B]:
+    waiting: deque[Future[B]] = deque()
+    try:
+        for one in _one_ahead(inputs):
+            waiting.append(pool.submit(function, one))
+            if len(waiting) > ahead:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def _one_ahead(inputs: Iterable[A]) -> Iterator[A]:

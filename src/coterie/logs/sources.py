@@ -117,11 +117,18 @@ class FileSource:
             with opened(path, self.format, kinds) as file:
                 told = {name: told for name, told in _told_by_folders(path).items() if name not in file.names}
                 require_columns([*file.names, *told], columns, path)
-                first = 0
-                for rows in file.batches([name for name in columns if name not in told], batch_rows):
-                    if rows.num_rows:
-                        yield Piece(_completed(rows, columns, told, types) if told else rows, path, first)
-                    first += rows.num_rows
+                inside = [name for name in columns if name not in told]
+                for first, rows in _counted(file.batches(inside, batch_rows)):
+                    yield Piece(_completed(rows, columns, told, types) if told else rows, path, first)
+
+
+def _counted(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    """Batches that have rows, each with the number of rows before it."""
+    first = 0
+    for rows in batches:
+        if rows.num_rows:
+            yield first, rows
+        first += rows.num_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,18 +64,33 @@ class Explanation:
         gap = "" if self.gap is None else f", gap {self.gap:.3g}"
         lines = [
             f"User {self.user!r}{known}, served by {self.algorithm}: {self.pooled_count:g} samples of "
-            f"{self.pooled_users} users, {self.own_share:.0%} of them own; radius {self.radius:.3g}{gap}.",
-            *_listed(
-                "Lends",
-                [f"{n.user!r} ({n.share:.0%} of the samples{_near(n.distance)})" for n in self.neighbours],
-            ),
-            *_listed("Left out", [f"{n.user!r}: {n.reason}" for n in self.left_out]),
+            f"{_users(self.pooled_users)}, {_percent(self.own_share)} of them own; "
+            f"radius {self.radius:.3g}{gap}.",
+            *_listed("Lends", [_lender(one) for one in self.neighbours]),
+            *_listed("Left out", self._left_out()),
         ]
         return "\n".join(lines)
 
+    def _left_out(self) -> list[str]:
+        """A line per user left out, or one line where they all have the same reason."""
+        reasons = {one.reason for one in self.left_out}
+        if len(reasons) == 1 and len(self.left_out) > 1:
+            return [f"all {len(self.left_out)} others: {reasons.pop()}"]
+        return [f"{one.user!r}: {one.reason}" for one in self.left_out]
 
-def _near(distance: float) -> str:
-    return "" if math.isnan(distance) else f", distance {distance:.3g}"
+
+def _lender(one: Lender) -> str:
+    near = "" if math.isnan(one.distance) else f", distance {one.distance:.3g}"
+    return f"{one.user!r} ({_percent(one.share)} of the samples{near})"
+
+
+def _users(n: int) -> str:
+    return "1 user" if n == 1 else f"{n} users"
+
+
+def _percent(share: float) -> str:
+    """Share as a percentage, a small one not as nothing."""
+    return "under 1%" if 0 < share < 0.005 else f"{share:.0%}"  # noqa: PLR2004
 
 
 def _listed(title: str, entries: list[str]) -> list[str]:

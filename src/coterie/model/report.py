@@ -40,7 +40,7 @@ class FitReport:
         """A few lines for a person."""
         first = (
             f"{self.algorithm}: {self.n_users} users, {self.n_samples:g} samples, {self.dim} coordinates, "
-            f"noise {self.noise:.3g}; a user is served from {self.mean_pooled_users:.4g} users on average, "
+            f"noise {self.noise:.3g}; a user is served from {self.mean_pooled_users:.4g} on average, "
             f"{self.n_groups} distinct sets of lenders ({self.search} search)."
         )
         return "\n".join([first, *self.notes])

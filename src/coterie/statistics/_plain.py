@@ -22,7 +22,7 @@ def accumulate(
     for i in range(len(row)):
         u = row[i]
         w = weight[i] if len(weight) else 1.0
-        if u % n_shards != shard or w == 0:
+        if (u >> 3) % n_shards != shard or w == 0:
             continue
         a, r = action[i], reward[i]
         longest = max(longest, float(a @ a))
