@@ -20,6 +20,7 @@ from coterie.model.report import FitReport
 from coterie.model.settings import confidence_from, settings_of
 from coterie.neighbourhood import Alone, Everybody, Metric, Neighbourhood, SameLabel
 from coterie.statistics import UserStatistics
+from coterie.statistics.user_statistics import COLUMNS
 from coterie.statistics.user_statistics import KIND as STATISTICS
 from coterie.user_ids import UserIndex
 
@@ -90,13 +91,8 @@ def _model(arrays: Arrays, given: dict[str, Any]) -> Model:
 def _evidence_out(evidence: Evidence) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arrays and description of the statistics and of the neighbourhood."""
     stats, hood = evidence.statistics, evidence.neighbourhood
-    arrays: dict[str, Any] = {
-        "statistics.count": stats.count,
-        "statistics.moment": stats.moment,
-        "statistics.packed_gram": stats.packed_gram,
-        "statistics.reward_square": stats.reward_square,
-        "radius": evidence.radius,
-    }
+    arrays: dict[str, Any] = {f"statistics.{name}": getattr(stats, name) for name in COLUMNS}
+    arrays["radius"] = evidence.radius
     described: dict[str, Any] = {"statistics": stats.parameters(), "kind": type(hood).__name__}
     if isinstance(hood, Metric):
         arrays |= {"hood.theta": hood.theta, "hood.slack": hood.slack, "hood.limit": hood.limit}

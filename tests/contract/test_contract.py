@@ -214,7 +214,7 @@ def test_neighbours_include_oneself_and_explanations_add_up(model: Any) -> None:
         text = str(told)
         assert repr(user) in text
         assert f"served by {model.algorithm}" in text
-        assert f"{told.pooled_users} users" in text
+        assert f"{told.pooled_users} user" in text
 
 
 @each_class

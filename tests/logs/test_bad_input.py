@@ -169,5 +169,5 @@ def test_a_csv_file_may_turn_decimal_late(on_bad: Any, tmp_path: Path) -> None:
         refused(late, "^column 'r' of .* holds '[?]' in line 200002 where a number is required")
     refused(
         csv(tmp_path, *["1,1,0,1"] * 200_000, "bob,1,1,1"),
-        "^column 'u' of .* holds 'bob' in line 200002 where",
+        "^user 'bob' is text where the users before are integers; cast the column, or pass text_ids",
     )

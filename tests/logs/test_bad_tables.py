@@ -77,7 +77,7 @@ def test_text_rewards_of_parquet_are_parsed_when_dropping(tmp_path: Path) -> Non
 def test_parts_that_do_not_fit_together(tmp_path: Path) -> None:
     pq.write_table(pa.table(GOOD), tmp_path / "a.parquet")
     for columns, sentence in (
-        ({"u": ["a"] * 4}, "^user ids are integers in one part of the log and text in another; cast"),
+        ({"u": ["a"] * 4}, "^user 'a' is text where the users before are integers; cast"),
         ({"u": pa.array([2**63] * 4, pa.uint64()), "x": ["?"] * 4}, "^column 'x' holds string values"),
     ):
         pq.write_table(pa.table({**GOOD, **columns}), tmp_path / "b.parquet")

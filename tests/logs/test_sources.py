@@ -191,3 +191,46 @@ def test_places_without_logs(given: str | list[str], sentence: str, tmp_path: Pa
 def test_what_is_no_table() -> None:
     with pytest.raises(LogError, match=r"^logs cannot be read from a int; give a file"):
         ct.read_logs(5, **NAMED)
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 100])
+def test_ids_of_a_csv_file_keep_their_zeros(tmp_path: Path, batch_rows: int) -> None:
+    """007 and 7 are two users; in batches of one row the second would look like an integer."""
+    file = tmp_path / "log.csv"
+    file.write_text("user,x,r\n007,1,0\n7,1,1\n")
+    named: dict[str, Any] = {"user": "user", "action": "x", "reward": "r", "batch_rows": batch_rows}
+    told = ct.summarize(ct.read_logs(file, **named, text_ids=True))
+    assert (told.users.tolist(), told.reward_square.tolist()) == (["007", "7"], [0, 1])
+    if batch_rows > 1:
+        assert ct.summarize(ct.read_logs(file, **named)).users.tolist() == ["007", "7"]
+        return
+    with pytest.raises(
+        ct.CoterieError, match=r"user 7 is an integer where the users before are text; .* text_ids=True"
+    ):
+        ct.summarize(ct.read_logs(file, **named))
+
+
+def test_integer_ids_can_be_taken_as_text() -> None:
+    table = pa.table({"user": [7, 12], "x": [1.0, 1.0], "r": [0.0, 1.0]})
+    logs = ct.read_logs(table, user="user", action="x", reward="r", text_ids=True)
+    assert ct.summarize(logs).users.tolist() == ["12", "7"]
+
+
+def test_items_of_csv_files_keep_their_zeros(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("item,x\n7,1\n007,3\n")
+    (tmp_path / "log.csv").write_text("user,item,r\n1,7,1\n1,007,1\n1,7,1\n")
+    logs = ct.read_logs(
+        tmp_path / "log.csv", user="user", item="item", items=tmp_path / "items.csv", reward="r"
+    )
+    assert ct.summarize(logs).moment.tolist() == [[5]]
+
+
+def test_named_coordinates_let_arrays_join_a_file_s_statistics() -> None:
+    table = pa.table({"user": [1], "x": [1.0], "y": [2.0], "r": [1.0]})
+    file = ct.summarize(ct.read_logs(table, user="user", action=["x", "y"], reward="r"))
+    rows = ct.Logs.from_arrays([1], [[1.0, 0.0]], [1.0], features=["x", "y"])
+    total = sum([file, ct.summarize(rows)])
+    assert isinstance(total, ct.UserStatistics)
+    assert (total.moment.tolist(), total.features) == ([[2, 2]], ("x", "y"))
+    with pytest.raises(ct.CoterieError, match="features names 1 coordinates and actions have 2"):
+        ct.Logs.from_arrays([1], [[1.0, 0.0]], [1.0], features=["x"])

@@ -90,11 +90,11 @@ def test_text_then_integers_is_refused() -> None:
 
     text = _TextTable()
     assert text.rows(pa.array(["b", "a", "b"], pa.large_string())).tolist() == [0, 1, 0]
-    with pytest.raises(LogError, match=r"text in one part of the log and integers in another"):
+    with pytest.raises(LogError, match=r"is an integer where the users before are text"):
         text.rows(np.array([1]))
     integers = _IntegerTable(np.dtype(np.int64))
     assert integers.rows(np.array([5, 5, -1])).tolist() == [0, 0, 1]
-    with pytest.raises(LogError, match=r"integers in one part of the log and text in another"):
+    with pytest.raises(LogError, match=r"user 'a' is text where the users before are integers"):
         integers.rows(pa.array(["a"]))
     with pytest.raises(LogError, match=r"below 0 and above 2\*\*63 - 1"):
         integers.rows(np.array([2**63], np.uint64))

@@ -62,6 +62,7 @@ def open_logs(logs: str, options: dict[str, Any]) -> Any:
         items=options["items"],
         weight=options["weight"],
         intercept=options["intercept"],
+        text_ids=options["text_ids"],
         on_bad=options["on_bad"],
     )
 

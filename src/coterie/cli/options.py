@@ -31,6 +31,7 @@ def together(*options: Decorator) -> Decorator:
     """Several options as one decorator, in the order in which they are to be listed."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Add the options to a command."""
         for option in reversed(options):
             function = option(function)
         return function
@@ -63,6 +64,7 @@ log_options = together(
     click.option(
         "--intercept", is_flag=True, help="Append a constant 1 to every action, here and when deciding."
     ),
+    click.option("--text-ids", is_flag=True, help="Take user ids as text, even if they look like integers."),
     click.option(
         "--on-bad",
         type=click.Choice(["error", "drop"]),

@@ -31,6 +31,8 @@ class Columns:
     weight: str | None = None
     propensity: str | None = None
     time: str | None = None
+    text_ids: bool = False
+    features: tuple[str, ...] | None = None
 
     def all(self) -> list[str]:
         """Every named column, once."""
@@ -56,6 +58,8 @@ def decode(
         return None if name is None else numbers(rows.column(name), name, lenient)
 
     user = plain(rows.column(columns.user))
+    if columns.text_ids:
+        user = as_text(user)
     if user.null_count:
         faults = {f"{NULL_USER} (null in column {columns.user!r})": np.asarray(user.is_null()), **faults}
     batch = Batch(
@@ -83,6 +87,14 @@ def plain(column: Any) -> Any:
         return column
     values = column.dictionary
     return (pc.cast(values, pa.large_string()) if _is_text(values.type) else values).take(column.indices)
+
+
+def as_text(column: Any) -> Any:
+    """Integer ids as text; others as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.cast(column, pa.large_string()) if pa.types.is_integer(column.type) else column
 
 
 def users(column: Any, name: str, what: str = "user") -> Any:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from coterie.errors import FileError, LogError
 
-Kinds = Mapping[str, Literal["number", "text"]]
+Kinds = Mapping[str, Literal["number", "text", "id"]]
 
 FORMATS = {
     ".parquet": "parquet",
@@ -31,6 +31,7 @@ FORMATS = {
     ".ipc": "ipc",
 }
 _BUFFER = 1 << 20  # bytes of each column of a Parquet file that are read at a time
+_MOST_REASON = 120  # characters of what Arrow says that are passed on
 _READ_AHEAD = 4  # blocks of a text file parsed ahead of use: enough to keep two cores busy, little memory
 
 
@@ -119,7 +120,8 @@ def _text(path: str, delimiter: str, kinds: Kinds) -> OpenFile:
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
-    types = {"number": pa.float64(), "text": pa.string()}
+    types = {"number": pa.float64(), "text": pa.string(), "id": pa.string()}
+    ids = [name for name, kind in kinds.items() if kind == "id"]
     form = ds.CsvFileFormat(
         parse_options=pc.ParseOptions(delimiter=delimiter),
         convert_options=pc.ConvertOptions(
@@ -132,23 +134,47 @@ def _text(path: str, delimiter: str, kinds: Kinds) -> OpenFile:
 
     def batches(columns: list[str], batch_rows: int) -> Iterator[Any]:
         ahead = {"batch_readahead": _READ_AHEAD, "fragment_readahead": 1}
-        yield from fragment.to_batches(columns=columns, batch_size=batch_rows, **ahead)
+        for rows in fragment.to_batches(columns=columns, batch_size=batch_rows, **ahead):
+            for name in ids:
+                at = rows.schema.get_field_index(name)
+                rows = rows.set_column(at, name, typed_ids(rows.column(at)))  # noqa: PLW2901
+            yield rows
 
     return OpenFile(list(fragment.physical_schema.names), None, batches)
+
+
+def typed_ids(text: Any) -> Any:
+    """Ids of a text file: integers if every one is written as integers are, without leading zeros.
+
+    >>> import pyarrow as pa
+    >>> typed_ids(pa.array(["7", "12"])).type, typed_ids(pa.array(["7", "007"])).type
+    (DataType(int64), DataType(string))
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            whole = pc.cast(text, kind)
+        except pa.ArrowInvalid:
+            continue
+        if pc.all(pc.equal(pc.cast(whole, pa.string()), text)).as_py() is not False:
+            return whole
+    return text
 
 
 def _unreadable(path: str, form: str, failure: str) -> FileError | LogError:
     """Sentence for what Arrow could not read: a value of a text file, or the file itself."""
     value = re.search(r"CSV conversion error to (\w+): invalid value '(.*)'", failure, re.DOTALL)
     if not value:
-        reason = failure.strip().split("\n", maxsplit=1)[0]
+        reason = failure.strip().split("\n", maxsplit=1)[0][:_MOST_REASON]
         return FileError(f"{path} is not a readable {form} file (foreign, truncated or damaged): {reason}")
     at = re.search(r"In CSV column #(\d+)", failure)
     name = _open(path, form, {}).names[int(at[1])] if at else "?"
     row = re.search(r"Row #(\d+)", failure)
     seen = f"column {name!r} of {path} holds {value[2]!r}{f' in line {row[1]}' if row else ''}"
     if value[1] == "double":
-        return LogError(f'{seen} where a number is required; mend it, or pass on_bad="drop"')
+        return LogError(f'{seen} where a number is required; mend it, or pass on_bad="drop" for a log')
     return LogError(
         f"{seen} where the first rows of the file hold {value[1]}; write one kind of value in the column, "
         "or keep the log as Parquet, which has types"

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.errors import LogError
-from coterie.logs.decode import first_length, is_list, lists, numbers, plain, users
+from coterie.logs.decode import as_text, first_length, is_list, lists, numbers, plain, users
+from coterie.logs.formats import Kinds
 from coterie.logs.sources import open_source, require_columns
 from coterie.packed import FloatArray
 from coterie.user_ids import Ids, UserIndex, as_ids
@@ -60,10 +61,11 @@ def read_items(source: object, item: str, action: tuple[str, ...] = ()) -> Items
     features = action or tuple(name for name in names if name != item)
     if not features:
         raise LogError(f"the item table has no column but {item!r}; it needs columns of action vectors")
-    pieces = list(opened.pieces([item, *features], 1 << 16, dict.fromkeys(features, "number")))
+    kinds: Kinds = {**dict.fromkeys(features, "number"), item: "id"}
+    pieces = [piece.rows for piece in opened.pieces([item, *features], 1 << 16, kinds)]
     if not pieces:
         raise LogError("the item table is empty; it needs a row per item")
-    rows = pa.Table.from_batches([piece.rows for piece in pieces]).combine_chunks().to_batches()[0]
+    rows = pa.Table.from_batches(_with_one_kind(pieces, item)).combine_chunks().to_batches()[0]
     vectors, features = _vectors(rows, features)
     if not np.isfinite(vectors).all():
         bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
@@ -83,6 +85,14 @@ def read_items(source: object, item: str, action: tuple[str, ...] = ()) -> Items
             f"item {twice!r} occurs more than once in the item table; one row per item is required"
         )
     return Items(index, vectors, features)
+
+
+def _with_one_kind(pieces: list[Any], item: str) -> list[Any]:
+    """Pieces whose ids are all of one type: text, if some pieces have text and others integers."""
+    if len({piece.column(item).type for piece in pieces}) == 1:
+        return pieces
+    at = pieces[0].schema.get_field_index(item)
+    return [piece.set_column(at, item, as_text(plain(piece.column(at)))) for piece in pieces]
 
 
 def _vectors(rows: Any, features: tuple[str, ...]) -> tuple[FloatArray, tuple[str, ...]]:

@@ -67,9 +67,19 @@ class Logs:
 
     @classmethod
     def from_arrays(
-        cls, user: object, action: object, reward: object, *, weight: object = None, intercept: bool = False
+        cls,
+        user: object,
+        action: object,
+        reward: object,
+        *,
+        weight: object = None,
+        features: Sequence[str] | None = None,
+        intercept: bool = False,
     ) -> "Logs":
-        """Logs held in memory: ids (n,), action vectors (n, d), rewards (n,), frequencies (n,)."""
+        """Logs held in memory: ids (n,), action vectors (n, d), rewards (n,), frequencies (n,).
+
+        `features` names the coordinates, so that the statistics can be added to those of a file.
+        """
         import pyarrow as pa
 
         vectors = _vectors(action)
@@ -86,8 +96,14 @@ class Logs:
             table["weight"] = pa.array(_column("weight", weight, n))
         if len(ids) != n:
             raise LogError(f"user has {len(ids)} rows and action has {n}; they must be of one length")
+        if features is not None and len(features) != dim:
+            raise LogError(f"features names {len(features)} coordinates and actions have {dim}")
         named = Columns(
-            user="user", action=("action",), reward="reward", weight="weight" if weight is not None else None
+            user="user",
+            action=("action",),
+            reward="reward",
+            weight="weight" if weight is not None else None,
+            features=None if features is None else tuple(features),
         )
         return cls(open_source(pa.table(table)), named, intercept=intercept)
 
@@ -116,8 +132,18 @@ class Logs:
 
     def _pieces(self) -> Iterator[Piece]:
         kind: Literal["number", "text"] = "text" if self.on_bad == "drop" else "number"
-        kinds: Kinds = dict.fromkeys(self.columns.numbers(), kind)
+        kinds: Kinds = {
+            **dict.fromkeys(self.columns.numbers(), kind),
+            self.columns.user: "text" if self.columns.text_ids else "id",
+            **self._item_kind(),
+        }
         return self.source.pieces(self.columns.all(), self.batch_rows, kinds)
+
+    def _item_kind(self) -> Kinds:
+        """Items of a text file are read as the item table has them."""
+        if self.items is None or self.columns.item is None:
+            return {}
+        return {self.columns.item: "text" if self.items.ids.dtype.kind == "U" else "id"}
 
     def _decoded(self, piece: Piece) -> Batch:
         drop = self.on_bad == "drop"
@@ -138,7 +164,8 @@ class Logs:
             return item_reader(self.columns.item, items.vectors, items.rows), items.features
         names = self.columns.action
         if len(names) == 1 and (dim := _list_length(pieces, names[0])) is not None:
-            return list_reader(names[0], dim), tuple(f"{names[0]}[{j}]" for j in range(dim))
+            told = self.columns.features or tuple(f"{names[0]}[{j}]" for j in range(dim))
+            return list_reader(names[0], dim), told
         return columns_reader(names, lenient=self.on_bad == "drop"), names
 
 
@@ -155,6 +182,7 @@ def read_logs(  # noqa: PLR0913
     time: str | None = None,
     candidates: object = None,
     intercept: bool = False,
+    text_ids: bool = False,
     on_bad: Literal["error", "drop"] = "error",
     batch_rows: int = BATCH_ROWS,
 ) -> Logs:
@@ -178,6 +206,9 @@ def read_logs(  # noqa: PLR0913
         The action set that the logging policy chose from: item ids or vectors.
     intercept : bool
         Append a constant 1 to every action, in the logs and when deciding.
+    text_ids : bool
+        Take user ids as text, also where they look like integers. Without it the ids of a CSV file are
+        integers if all of them are written as integers are; "007" is text and never user 7.
     on_bad : "error" or "drop"
         What to do with rows that hold NaN, infinities, nulls, negative weights or odd lists: stop at
         the first and name it, or leave them out and count them per kind.
@@ -207,6 +238,7 @@ def read_logs(  # noqa: PLR0913
         weight=weight,
         propensity=propensity,
         time=time,
+        text_ids=text_ids,
     )
     if action is not None and not named.action:
         raise ParameterError("action= names no column; name at least one")

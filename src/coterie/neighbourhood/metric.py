@@ -76,6 +76,8 @@ class Metric:
             if self.strict and self.limit[who] == 0 and (who == row or self.mutual):
                 return f"{name} has gap 0: nobody is provably different"
         distance, threshold = trace.distance[other], trace.threshold[other]
+        if self.strict and np.isclose(distance, threshold, rtol=1e-9, atol=0):
+            return f"distance {distance:.3g} is the threshold itself and not below it: this user sets the gap"
         digits = next((n for n in (3, 6, 9) if f"{distance:.{n}g}" != f"{threshold:.{n}g}"), 12)
         return f"distance {distance:.{digits}g} is beyond the threshold {threshold:.{digits}g}"
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 _LARGEST_CONSTANT_DIM = 32
 
-Accumulate = Callable[..., float]
+Accumulate = Callable[..., None]
 
 
 def accumulate_for(dim: int) -> Accumulate:
@@ -29,9 +29,8 @@ def _compiled(fixed: int) -> Accumulate:
     @nb.njit(nogil=True, cache=True, fastmath={"contract"})
     def accumulate(
         row: Any, action: Any, reward: Any, weight: Any, count: Any, moment: Any, gram: Any, square: Any,
-        shard: int, n_shards: int,
-    ) -> float:  # fmt: skip
-        longest = 0.0
+        longest: Any, shard: int, n_shards: int,
+    ) -> None:  # fmt: skip
         dim = fixed if fixed > 0 else moment.shape[1]
         a = np.empty(dim)
         for i in range(row.shape[0]):
@@ -45,7 +44,7 @@ def _compiled(fixed: int) -> Accumulate:
             for j in range(dim):
                 a[j] = action[i, j]
                 norm += a[j] * a[j]
-            longest = max(longest, norm)
+            longest[u] = max(longest[u], norm)
             r = reward[i]
             count[u] += w
             square[u] += w * r * r
@@ -56,7 +55,6 @@ def _compiled(fixed: int) -> Accumulate:
                 for k in range(j + 1):
                     gram[u, at + k] += wa * a[k]
                 at += j + 1
-        return longest
 
     compiled: Accumulate = accumulate
     return compiled

@@ -11,26 +11,25 @@ from coterie.packed import pack
 def accumulate(
     row: NDArray[np.int64], action: NDArray[Any], reward: NDArray[Any], weight: NDArray[Any],
     count: NDArray[Any], moment: NDArray[Any], gram: NDArray[Any], square: NDArray[Any],
-    shard: int, n_shards: int,
-) -> float:  # fmt: skip
-    """Longest squared action norm, after adding every row whose user belongs to the shard.
+    longest: NDArray[Any], shard: int, n_shards: int,
+) -> None:  # fmt: skip
+    """Add every row whose user belongs to the shard.
 
-    Row i adds `w`, `w r a`, `w a a'` (packed) and `w r^2` to user `row[i]`; an empty `weight` means 1
+    Row i adds `w`, `w r a`, `w a a'` (packed) and `w r^2` to user `row[i]`, whose
+    `longest` becomes the largest squared length of an action; an empty `weight` means 1
     for each row, and a row of weight 0 is no row.
     """
-    longest = 0.0
     for i in range(len(row)):
         u = row[i]
         w = weight[i] if len(weight) else 1.0
         if (u >> 3) % n_shards != shard or w == 0:
             continue
         a, r = action[i], reward[i]
-        longest = max(longest, float(a @ a))
+        longest[u] = max(longest[u], a @ a)
         count[u] += w
         moment[u] += w * r * a
         gram[u] += pack(w * np.outer(a, a))
         square[u] += w * r * r
-    return longest
 
 
 def look_up_or_add(ids: NDArray[Any], known: dict[int, int], out: NDArray[np.int64]) -> int:

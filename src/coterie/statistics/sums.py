@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.checks import at_least
 from coterie.errors import CoterieWarning, LogError
 from coterie.logs import Batch, Logs
 from coterie.logs.logs import default_threads
@@ -43,7 +44,7 @@ def summarize(logs: Logs, *, threads: int | None = None, progress: Progress = si
     >>> stats.users.tolist(), stats.count.tolist(), stats.moment.tolist()
     (['a', 'b'], [1.0, 2.0], [[0.0], [2.0]])
     """
-    threads = threads or default_threads()
+    threads = default_threads() if threads is None else int(at_least("threads", threads, 1))
     dropped: dict[str, int] = {}
     sums, table, total, done = None, None, logs.n_rows(), 0
     with ThreadPoolExecutor(threads) as pool:
@@ -91,7 +92,7 @@ class _IntegerTable:
 
     def rows(self, ids: Any) -> NDArray[np.int64]:
         if not isinstance(ids, np.ndarray):
-            raise LogError("user ids are integers in one part of the log and text in another; cast them")
+            raise _mixed(_oddest(ids), "text", "integers")
         ids = self._alike(ids)
         while 2 * (self._n + len(ids)) > len(self._keys):
             self._grow()
@@ -132,7 +133,7 @@ class _TextTable:
 
     def rows(self, ids: Any) -> NDArray[np.int64]:
         if isinstance(ids, np.ndarray):
-            raise LogError("user ids are text in one part of the log and integers in another; cast them")
+            raise _mixed(ids[0].item(), "an integer", "text")
         encoded = ids.dictionary_encode()
         known = self._known
         rows = [known.setdefault(name, len(known)) for name in encoded.dictionary.to_pylist()]
@@ -149,13 +150,15 @@ class _TextTable:
 
 
 class _Sums:
-    """Growing arrays of sums; room for twice as many users is made when it runs out."""
+    """Growing arrays: count, moment, Gram, squared rewards, squared length of the longest action.
+
+    Room for twice as many users is made when it runs out.
+    """
 
     def __init__(self, dim: int) -> None:
         from coterie.statistics import _kernels
 
         self.dim = dim
-        self.longest = 0.0
         self._kernel = _kernels.accumulate_for(dim)
         self.arrays = self._empty(1 << 10)
 
@@ -165,17 +168,30 @@ class _Sums:
         weight = _NO_WEIGHT if batch.weight is None else batch.weight
         given = (rows, batch.action, batch.reward, weight, *self.arrays)
         shards = [pool.submit(self._kernel, *given, shard, threads) for shard in range(threads)]
-        self.longest = max(self.longest, *(shard.result() for shard in shards))
+        for shard in shards:
+            shard.result()
 
     def _empty(self, capacity: int) -> tuple[NDArray[np.float64], ...]:
-        count, square = np.zeros(capacity), np.zeros(capacity)
-        return count, np.zeros((capacity, self.dim)), np.zeros((capacity, packed_size(self.dim))), square
+        shapes = ((), (self.dim,), (packed_size(self.dim),), (), ())
+        return tuple(np.zeros((capacity, *shape)) for shape in shapes)
 
     def _grow(self, n_users: int) -> None:
         larger = self._empty(max(n_users, 2 * len(self.arrays[0])))
         for old, new in zip(self.arrays, larger, strict=True):
             new[: len(old)] = old
         self.arrays = larger
+
+
+def _mixed(user: object, kind: str, others: str) -> LogError:
+    return LogError(
+        f"user {user!r} is {kind} where the users before are {others}; cast the column, or pass text_ids=True"
+    )
+
+
+def _oddest(ids: Any) -> str:
+    """A text id that is not written as integers are, if there is one."""
+    names: list[str] = ids.drop_null().to_pylist()
+    return next((name for name in names if not name.isdigit() or name != str(int(name))), names[0])
 
 
 def _table_for(batch: Batch) -> _Table:
@@ -185,17 +201,18 @@ def _table_for(batch: Batch) -> _Table:
 def _finished(sums: _Sums, table: _Table, logs: Logs, dropped: Mapping[str, int]) -> UserStatistics:
     """Statistics with the users in ascending order."""
     ids = table.ids()
-    count, moment, gram, square = (array[: len(ids)] for array in sums.arrays)
+    columns = [array[: len(ids)] for array in sums.arrays]
     order = np.argsort(ids)
     if not np.array_equal(order, np.arange(len(ids))):
-        ids, count, moment, gram, square = (array[order] for array in (ids, count, moment, gram, square))
+        ids, columns = ids[order], [array[order] for array in columns]
+    count, moment, gram, square, longest = columns
     return UserStatistics(
         index=UserIndex(ids),
         count=count,
         moment=moment,
         packed_gram=gram,
         reward_square=square,
-        max_norm=float(np.sqrt(sums.longest)),
+        longest=np.sqrt(longest),
         features=logs.features,
         intercept=logs.intercept,
         dropped=MappingProxyType(dict(dropped)),

@@ -21,6 +21,7 @@ from coterie.packed import FloatArray
 from coterie.user_ids import Ids, UserIndex, as_ids, union
 
 KIND = "statistics"
+COLUMNS = ("count", "moment", "packed_gram", "reward_square", "longest")
 _SYMMETRY_TOLERANCE = 1e-9
 
 
@@ -29,7 +30,7 @@ class UserStatistics:
     r"""Per user the count, sum(r a), sum(a a') and sum(r^2) of the logged rows.
 
     No ridge prior is ever inside. `gram` is kept packed (lower triangle); `stats.gram` unpacks it.
-    `max_norm` is the longest action seen, or None where it is not known (`from_arrays`).
+    `longest` (U,) is the length of each user's longest action, NaN where it is not known (`from_arrays`).
 
     Examples
     --------
@@ -45,16 +46,14 @@ class UserStatistics:
     moment: FloatArray
     packed_gram: FloatArray
     reward_square: FloatArray
-    max_norm: float | None = None
+    longest: FloatArray
     features: tuple[str, ...] | None = None
     intercept: bool = False
     dropped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        for name in ("count", "moment", "packed_gram", "reward_square"):
-            view = getattr(self, name).view()
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+        for name in COLUMNS:
+            object.__setattr__(self, name, packed.read_only(getattr(self, name)))
 
     @classmethod
     def from_arrays(
@@ -83,6 +82,7 @@ class UserStatistics:
             moment=arrays["moment"],
             packed_gram=gram_sums,
             reward_square=arrays["reward_square"],
+            longest=np.where(arrays["count"] > 0, np.nan, 0.0),
             features=_checked_features(features, dim),
         )
 
@@ -111,6 +111,16 @@ class UserStatistics:
         """Sum of the counts."""
         return float(self.count.sum())
 
+    @property
+    def max_norm(self) -> float | None:
+        """Length of the longest action, None where it is not known."""
+        longest = float(self.longest.max(initial=0.0))
+        return None if np.isnan(longest) else longest
+
+    def __radd__(self, other: object) -> "UserStatistics":
+        """Let `sum` start from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __add__(self, other: "UserStatistics") -> "UserStatistics":
         """Statistics of both logs together; users in ascending order unless both have the same users."""
         if not isinstance(other, UserStatistics):
@@ -118,14 +128,13 @@ class UserStatistics:
         self._require_same_actions(other)
         same = self.users.dtype == other.users.dtype and np.array_equal(self.users, other.users)
         index = self.index if same else UserIndex(union(self.users, other.users))
-        known = self.max_norm is not None and other.max_norm is not None
         return UserStatistics(
             index=index,
             count=_merged(index, self, other, "count"),
             moment=_merged(index, self, other, "moment"),
             packed_gram=_merged(index, self, other, "packed_gram"),
             reward_square=_merged(index, self, other, "reward_square"),
-            max_norm=max(self.max_norm or 0.0, other.max_norm or 0.0) if known else None,
+            longest=_merged(index, self, other, "longest"),
             features=self.features or other.features,
             intercept=self.intercept,
             dropped=_added(self.dropped, other.dropped),
@@ -142,30 +151,17 @@ class UserStatistics:
 
     def taking(self, rows: NDArray[np.int64]) -> "UserStatistics":
         """Statistics of the users in these rows, in this order."""
-        return replace(
-            self,
-            index=UserIndex(self.users[rows]),
-            count=self.count[rows],
-            moment=self.moment[rows],
-            packed_gram=self.packed_gram[rows],
-            reward_square=self.reward_square[rows],
-        )
+        columns = {name: getattr(self, name)[rows] for name in COLUMNS}
+        return replace(self, index=UserIndex(self.users[rows]), **columns)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, in one step."""
-        arrays = {
-            "users": self.users,
-            "count": self.count,
-            "moment": self.moment,
-            "packed_gram": self.packed_gram,
-            "reward_square": self.reward_square,
-        }
+        arrays = {"users": self.users, **{name: getattr(self, name) for name in COLUMNS}}
         array_file.write(path, KIND, arrays, self.parameters())
 
     def parameters(self) -> dict[str, Any]:
         """What is not an array, for a file's manifest."""
         return {
-            "max_norm": self.max_norm,
             "features": None if self.features is None else list(self.features),
             "intercept": self.intercept,
             "dropped": dict(self.dropped),
@@ -184,11 +180,7 @@ class UserStatistics:
             features = parameters["features"]
             return cls(
                 index=UserIndex(arrays["users"]),
-                count=arrays["count"],
-                moment=arrays["moment"],
-                packed_gram=arrays["packed_gram"],
-                reward_square=arrays["reward_square"],
-                max_norm=parameters["max_norm"],
+                **{name: arrays[name] for name in COLUMNS},
                 features=None if features is None else tuple(features),
                 intercept=parameters["intercept"],
                 dropped=parameters["dropped"],
@@ -278,11 +270,14 @@ def _checked_features(features: Sequence[str] | None, dim: int) -> tuple[str, ..
 
 
 def _merged(index: UserIndex, left: UserStatistics, right: UserStatistics, name: str) -> FloatArray:
+    """Sum of both columns per user; the larger one of `longest`, unknown where either is."""
     values = getattr(left, name)
     total = np.zeros((len(index), *values.shape[1:]))
+    add = np.maximum if name == "longest" else np.add
     for part in (left, right):
         if part.n_users:
-            total[index.rows(part.users)] += getattr(part, name)
+            rows = index.rows(part.users)
+            total[rows] = add(total[rows], getattr(part, name))
     return total
 
 
