@@ -208,3 +208,15 @@ def test_a_failure_leaves_the_old_model(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.undo()
     require_same(ct.load(tmp_path / "m.coterie"), model, "stranger")
     assert [entry.name for entry in tmp_path.iterdir()] == ["m.coterie"]
+
+
+def test_a_regularity_of_one_s_own_decides_and_is_not_saved(tmp_path: Path) -> None:
+    class Counted(ct.IID):
+        """A class that no file can name."""
+
+    logs = ct.Logs.from_arrays([1, 2], [[1.0], [0.5]], [1.0, 1.0])
+    model = ct.Independent(confidence=ct.Confidence(regularity=Counted(0.5))).fit(logs)
+    assert model.decide(1, [[1.0]]).seen
+    with pytest.raises(FileError, match=r"^the model was fitted with regularity Counted, .* to save$"):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

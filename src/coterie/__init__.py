@@ -26,6 +26,12 @@ _WHERE = {
     "Independent": "coterie.algorithms",
     "Pooled": "coterie.algorithms",
     "Oracle": "coterie.algorithms",
+    "DBSCAN": "coterie.algorithms",
+    "XMeans": "coterie.algorithms",
+    "ARMUL": "coterie.algorithms",
+    "CLUB": "coterie.algorithms",
+    "LinUCB": "coterie.algorithms",
+    "SCLUB": "coterie.algorithms",
     "load": "coterie.model_file",
     "CoterieError": "coterie.errors",
     "CoterieWarning": "coterie.errors",
@@ -36,11 +42,17 @@ if TYPE_CHECKING:
     from coterie import errors as errors
     from coterie import presets as presets
     from coterie import theory as theory
+    from coterie.algorithms import ARMUL as ARMUL
+    from coterie.algorithms import CLUB as CLUB
+    from coterie.algorithms import DBSCAN as DBSCAN
+    from coterie.algorithms import SCLUB as SCLUB
     from coterie.algorithms import Independent as Independent
+    from coterie.algorithms import LinUCB as LinUCB
     from coterie.algorithms import OffC2LUB as OffC2LUB
     from coterie.algorithms import OffCLUB as OffCLUB
     from coterie.algorithms import Oracle as Oracle
     from coterie.algorithms import Pooled as Pooled
+    from coterie.algorithms import XMeans as XMeans
     from coterie.confidence import IID as IID
     from coterie.confidence import Confidence as Confidence
     from coterie.confidence import Observed as Observed

@@ -7,14 +7,13 @@ Next: `coterie.neighbourhood`.
 """
 
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
 from coterie import checks, packed
-from coterie.errors import CoterieWarning, LogError, ParameterError
+from coterie.errors import LogError, ParameterError, warn
 from coterie.packed import FloatArray
 from coterie.statistics import UserStatistics
 
@@ -129,7 +128,7 @@ class Confidence:
         checks.probability("failure_prob", self.failure_prob)
         checks.number_or("noise", self.noise, ("estimate",))
         checks.at_least("theta_bound", self.theta_bound, 0)
-        if not hasattr(self.regularity, "information"):
+        if isinstance(self.regularity, type) or not hasattr(self.regularity, "information"):
             raise ParameterError(
                 f"regularity is {self.regularity!r}; give Observed(), Smoothed(value) or IID(value)"
             )
@@ -209,7 +208,7 @@ def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) 
     information = np.empty(stats.n_users)
     for part in packed.chunks(stats.n_users, stats.dim):
         gram = stats.packed_gram[part] / scale**2
-        factor = packed.factorise(gram, confidence.ridge)
+        factor = factorise(gram, confidence.ridge)
         theta[part] = packed.solve(factor, stats.moment[part] / scale)
         information[part] = confidence.regularity.information(gram, stats.count[part], confidence.ridge)
     radius = radii(confidence, stats.count, information, stats.dim, stats.n_users)
@@ -219,6 +218,16 @@ def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) 
     enough = confidence.regularity.min_samples(stats.n_users, stats.dim, confidence.failure_prob)
     _warn_of_useless_counts(radius, empty, stats.count, confidence.regularity)
     return Estimates(theta, radius, stats.count, empty, enough)
+
+
+def factorise(gram: FloatArray, prior: FloatArray | float) -> FloatArray:
+    """Cholesky factors of `prior I + gram`, refused where rounding leaves the sum no factor."""
+    try:
+        return packed.factorise(gram, prior)
+    except np.linalg.LinAlgError as failure:
+        raise ParameterError(
+            f"ridge {float(np.min(prior)):g} is too small beside the sums of the actions; give a larger one"
+        ) from failure
 
 
 def radii(
@@ -257,9 +266,7 @@ def _warn_of_useless_counts(
     """Say how many users know no more by the radius than a user without data would."""
     stuck = int(np.count_nonzero((radius >= empty) & (count > 0)))
     if isinstance(regularity, Observed) and stuck:
-        warnings.warn(
+        warn(
             f"{stuck} of {len(count)} users have a radius not below that of a user without data: "
-            "their actions leave a direction unseen, and Observed() does not guess about it",
-            CoterieWarning,
-            stacklevel=5,
+            "their actions leave a direction unseen, and Observed() does not guess about it"
         )

@@ -3,6 +3,9 @@
 Every message says what was given, what is required and what to do.
 """
 
+import sys
+import warnings
+
 
 class CoterieError(ValueError):
     """The root: catch this to catch every error that the library raises on purpose."""
@@ -30,3 +33,11 @@ class FileError(CoterieError):
 
 class CoterieWarning(UserWarning):
     """Something was done that the reader should know of, or a guarantee is off."""
+
+
+def warn(sentence: str) -> None:
+    """Warn at the line outside the package that led here, however deep inside it the cause is known."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith("coterie."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, CoterieWarning, stacklevel=level)

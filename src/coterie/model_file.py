@@ -6,18 +6,17 @@ Next: `coterie.cli`.
 """
 
 import os
-import warnings
 from dataclasses import asdict
 from typing import Any
 
 from coterie import array_file
 from coterie.array_file import Arrays
 from coterie.decision import Bonus, Policy
-from coterie.errors import CoterieWarning
+from coterie.errors import warn
 from coterie.model import Model
 from coterie.model.model import Evidence
 from coterie.model.report import FitReport
-from coterie.model.settings import confidence_from, settings_of
+from coterie.model.settings import confidence_from, require_known, settings_of
 from coterie.neighbourhood import Alone, Everybody, Metric, Neighbourhood, SameLabel
 from coterie.statistics import UserStatistics
 from coterie.statistics.user_statistics import COLUMNS
@@ -30,6 +29,7 @@ _POLICY = ("group", "theta", "factor", "multiplier", "count", "n_pooled")
 
 def save(model: Model, path: str | os.PathLike[str], *, compact: bool = False) -> None:
     """Write a model; `compact` leaves out what only explaining and updating need."""
+    require_known(model.confidence.regularity)
     arrays = {"users": model.users} | {f"policy.{name}": getattr(model.policy, name) for name in _POLICY}
     parameters: dict[str, Any] = {
         "algorithm": model.algorithm,
@@ -42,11 +42,7 @@ def save(model: Model, path: str | os.PathLike[str], *, compact: bool = False) -
         "report": asdict(model.report),
     }
     if compact:
-        warnings.warn(
-            "saved compact: decisions stay the same; neighbours, explain and statistics are lost",
-            CoterieWarning,
-            stacklevel=3,
-        )
+        warn("saved compact: decisions stay the same; neighbours, explain and statistics are lost")
     elif model.evidence is not None:
         more, described = _evidence_out(model.evidence)
         arrays |= more
@@ -115,4 +111,5 @@ def _neighbourhood(arrays: Arrays, described: dict[str, Any], n_users: int) -> N
         return Metric(*points, strict=described["strict"], mutual=described["mutual"])
     if kind == "SameLabel":
         return SameLabel(arrays["hood.labels"])
-    return Everybody(n_users) if kind == "Everybody" else Alone(n_users)
+    simple: dict[str, type[Everybody | Alone]] = {"Everybody": Everybody, "Alone": Alone}
+    return simple[kind](n_users)

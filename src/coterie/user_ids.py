@@ -28,6 +28,8 @@ def as_ids(values: object, where: str = "users") -> Ids:
     ('int64', 'U')
     """
     array = np.asarray(values)
+    if array.ndim == 0:
+        raise LogError(f"{where} is {repr(values)[:40]}; a list or an array of ids is required")
     if array.ndim != 1:
         raise LogError(f"{where} has shape {array.shape}; one id per row is required, shape (n,)")
     if isinstance(values, list | tuple) and (array.dtype.kind == "f" or len(set(map(type, values))) > 1):
@@ -100,11 +102,6 @@ class UserIndex:
         """Count the ids."""
         return len(self.ids)
 
-    @property
-    def is_sorted(self) -> bool:
-        """Whether the ids ascend."""
-        return self._order is None
-
     def first_duplicate(self) -> object | None:
         """An id that occurs twice, or None."""
         twice = np.flatnonzero(self._sorted[:-1] == self._sorted[1:]) if len(self.ids) else np.array([])
@@ -129,7 +126,7 @@ class UserIndex:
         """Row of each user; a user that is not known is an error that names the nearest ids."""
         rows = self.rows(users)
         if len(rows) and rows.min() < 0:
-            missing = np.asarray(users)[rows < 0][0]
+            missing = as_ids(users)[rows < 0][0].item()
             raise UnknownUserError(f"user {missing!r} is not known{self._nearest(missing)}")
         return rows
 

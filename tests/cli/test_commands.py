@@ -164,7 +164,8 @@ def test_fit_prints_its_report_for_programs(form: str, tmp_path: Path) -> None:
     table = done("fit", log, *COLUMNS, "--out", out).out
     assert table.startswith(f"{report}".splitlines()[0])
     assert table.endswith(
-        f"--noise estimate or a smaller --graph-scale narrows the radii.\nWritten to {out}.\n"
+        "--noise estimate or a smaller --graph-scale narrows the radii, and a larger gap, given as a number, "
+        f"joins more users.\nWritten to {out}.\n"
     )
 
 

@@ -58,6 +58,11 @@ DATA = [
     (FIT.replace("log", "missing"), "there is no file 'missing.parquet'; check the name"),
     (FIT.replace("log.parquet", "part*.csv"), "no file matches 'part*.csv'"),
     (FIT.replace("log.parquet", "subfolder"), "folder 'subfolder' has no Parquet, CSV or Arrow file"),
+    (
+        FIT.replace("--out new", "--out ./log.parquet"),
+        "'./log.parquet' is a file that this command reads; name",
+    ),
+    (DECIDE.replace("out.csv", "requests.parquet"), "'requests.parquet' is a file that this command reads"),
     (FIT.replace("log.parquet", "notes.txt"), "'notes.txt' ends in .txt; Parquet"),
     (FIT.replace("log", "foreign"), "foreign.parquet is not a readable parquet file"),
     (FIT.replace("log", "cut"), "cut.parquet is not a readable parquet file"),

@@ -11,7 +11,7 @@ import pytest
 from tests.logs.refusals import GOOD, LISTS, NAMED, csv, refused
 
 import coterie as ct
-from coterie.errors import CoterieWarning
+from coterie.errors import CoterieWarning, LogError, ParameterError
 
 NAN, INF = float("nan"), float("inf")
 
@@ -171,3 +171,34 @@ def test_a_csv_file_may_turn_decimal_late(on_bad: Any, tmp_path: Path) -> None:
         csv(tmp_path, *["1,1,0,1"] * 200_000, "bob,1,1,1"),
         "^user 'bob' is text where the users before are integers; cast the column, or pass text_ids",
     )
+
+
+def test_parameters_of_reading_are_checked_at_once() -> None:
+    table = pa.table(GOOD)
+    for more, sentence in (
+        ({"batch_rows": 0}, "^batch_rows is 0; it must be a finite number, 1 or more"),
+        ({"on_bad": "skip"}, "^on_bad is 'skip'; give 'error' or 'drop'"),
+        ({"action": ["x", "r"]}, "^action= names column 'r', which is the user or the reward; leave it out"),
+        ({"action": ["x", "x"]}, "^action= names column 'x' more than once; name each coordinate once"),
+    ):
+        with pytest.raises(ParameterError, match=sentence):
+            ct.read_logs(table, **{**NAMED, **more})
+    with pytest.raises(ParameterError, match=r"^on_bad is 'skip'"):
+        ct.Logs.from_arrays([1], [[1.0]], [1.0], on_bad="skip")  # type: ignore[arg-type]
+
+
+def test_bad_rows_of_arrays() -> None:
+    arrays: Any = ([1, 2], [[1.0], [NAN]], [1.0, 1.0])
+    with pytest.raises(
+        LogError, match=r"^row 1 of the arrays given \(rows count from 0\) has NaN .*'action\[0\]'"
+    ):
+        ct.summarize(ct.Logs.from_arrays(*arrays))
+    with pytest.warns(CoterieWarning, match="^1 rows were left out"):
+        assert ct.summarize(ct.Logs.from_arrays(*arrays, on_bad="drop")).users.tolist() == [1]
+
+
+def test_a_log_is_shown_in_one_line() -> None:
+    assert (
+        repr(ct.Logs.from_arrays([1], [[1.0]], [1.0])) == "<logs of the arrays given: user, action, reward>"
+    )
+    assert repr(ct.read_logs(pa.table(GOOD), **NAMED)) == "<logs of the Table: u, x, y, r>"

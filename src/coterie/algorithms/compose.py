@@ -6,20 +6,19 @@ Paper: Algorithms 1 and 2, the lines that they share.
 Next: `model`; the algorithm files only choose.
 """
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from coterie.confidence import IID, Confidence, Smoothed, estimate
 from coterie.decision import Beta, Bonus, PaperBeta, policy
-from coterie.errors import CoterieWarning, LogError
+from coterie.errors import LogError, ParameterError, warn
 from coterie.logs import Logs
 from coterie.model.model import Evidence, Model
 from coterie.model.report import FitReport, count_resolving, nothing_done
 from coterie.neighbourhood import EdgeRule, Metric
-from coterie.packed import diagonal_positions
+from coterie.packed import FloatArray, diagonal_positions
 from coterie.pooling import PooledStatistics, Prior, pool
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics, summarize
@@ -33,9 +32,10 @@ _UNIT = 1 + 1e-9
 class Slots:
     """An algorithm: radius x edge rule x pooling x decision.
 
-    `beta` is the paper's unless given. The rest serves the report: the factor of the radii, the graph
-    ("everybody" or "nobody" joined) that means that the rule did nothing, and sentences on the paper's
-    conditions that do not hold.
+    `beta` is the paper's unless given. `theta` (U + 1, d), the last row being that of a user never seen and
+    all in scaled units, takes the place of the estimates where everybody is served alone. The rest serves
+    the report: the factor of the radii, the graph ("everybody" or "nobody" joined) that means that the
+    rule did nothing, the bound of the ridge, and sentences on the paper's other conditions that fail.
     """
 
     name: str
@@ -45,13 +45,16 @@ class Slots:
     bonus: Bonus
     rescale: bool
     beta: Beta | None = None
+    theta: FloatArray | None = None
     graph_scale: float = 0.0
     idle: Idle | None = None
+    ridge_above: float = 0.0
     outside: tuple[str, ...] = ()
 
 
 def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], progress: Progress) -> Model:
     """Fitted model: radii, neighbourhood, pooled statistics, policy."""
+    _require_settings(slots)
     stats = statistics_of(data, progress)
     scale = _scale(stats, rescale=slots.rescale)
     confidence = slots.confidence.resolved(stats)
@@ -61,6 +64,8 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     pooled = pool(stats, neighbourhood, scale, progress)
     beta = slots.beta or PaperBeta(proof=slots.bonus.prior == "proof")
     decide = policy(pooled, slots.prior, confidence, stats.n_users, beta)
+    if slots.theta is not None:
+        decide = replace(decide, theta=slots.theta)
     n_pooled = pooled.n_pooled[pooled.group[:-1]]
     report = FitReport(
         algorithm=slots.name,
@@ -89,6 +94,16 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     )
 
 
+def _require_settings(slots: Slots) -> None:
+    """Refuse parameter objects of the wrong kind, which every algorithm takes alike."""
+    if not isinstance(slots.confidence, Confidence):
+        raise ParameterError(f"confidence is {slots.confidence!r}; give a Confidence(...)")
+    if not isinstance(slots.bonus, Bonus):
+        raise ParameterError(f"bonus is {slots.bonus!r}; give a Bonus(...), for instance Bonus(sign=0)")
+    if not isinstance(slots.rescale, bool):
+        raise ParameterError(f"rescale is {slots.rescale!r}; give True or False")
+
+
 def _notes(
     slots: Slots, pooled: PooledStatistics, stats: UserStatistics, confidence: Confidence, scale: float
 ) -> tuple[str, ...]:
@@ -114,13 +129,19 @@ def statistics_of(data: object, progress: Progress = silent) -> UserStatistics:
     return data
 
 
+def scale_of(stats: UserStatistics, *, rescale: bool) -> float:
+    """Length to divide actions by, so that none is longer than 1; 1 where it is not known."""
+    longest = stats.max_norm
+    return longest if rescale and longest is not None and longest > _UNIT else 1.0
+
+
 def _scale(stats: UserStatistics, *, rescale: bool) -> float:
-    """Length to divide actions by, so that none is longer than 1."""
+    """The same, with a warning where actions are too long."""
     if stats.max_norm is None:
         squares = stats.packed_gram[:, diagonal_positions(stats.dim)].sum(axis=1)
         mean = float((squares / np.maximum(stats.count, np.finfo(float).tiny)).max())
         if mean > _UNIT:
-            _warn(
+            warn(
                 f"the mean squared length of some user's actions is {mean:.3g}, so the theory's assumption "
                 "(at most 1) is broken; divide the actions by the largest length, which is not known here"
             )
@@ -128,18 +149,22 @@ def _scale(stats: UserStatistics, *, rescale: bool) -> float:
     if stats.max_norm <= _UNIT:
         return 1.0
     if not rescale:
-        _warn(f"actions are up to {stats.max_norm:.3g} long and rescale=False: the theory assumes at most 1")
+        warn(f"actions are up to {stats.max_norm:.3g} long and rescale=False: the theory assumes at most 1")
         return 1.0
-    _warn(
+    warn(
         f"actions are up to {stats.max_norm:.3g} long: the formulas are evaluated on actions divided by that "
         "length (model.scale); ridge, theta_bound and a numeric gap are in those units"
     )
-    return stats.max_norm
+    return scale_of(stats, rescale=rescale)
 
 
 def _warn_outside(slots: Slots, confidence: Confidence, dim: int) -> None:
     """One warning on all of the paper's conditions that the settings leave."""
     outside = list(slots.outside)
+    if not confidence.ridge > slots.ridge_above:
+        outside.append(
+            f"ridge {confidence.ridge:g} is not above the {slots.ridge_above:g} of the algorithm's input"
+        )
     regularity = confidence.regularity
     if isinstance(regularity, Smoothed | IID) and regularity.value > 1 / dim:
         outside.append(
@@ -147,8 +172,4 @@ def _warn_outside(slots: Slots, confidence: Confidence, dim: int) -> None:
             "length at most 1 can have"
         )
     if outside:
-        _warn(f"outside the paper's conditions, so its guarantee is off: {'; '.join(outside)}")
-
-
-def _warn(sentence: str) -> None:
-    warnings.warn(sentence, CoterieWarning, stacklevel=5)
+        warn(f"outside the paper's conditions, so its guarantee is off: {'; '.join(outside)}")

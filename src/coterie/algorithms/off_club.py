@@ -54,6 +54,7 @@ class OffCLUB:
 
     def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
         """Fitted model of statistics or logs."""
+        alpha = self.graph_scale
         slots = Slots(
             name="Off-CLUB",
             confidence=self.confidence,
@@ -63,20 +64,11 @@ class OffCLUB:
             rescale=self.rescale,
             graph_scale=self.graph_scale,
             idle="everybody",
-            outside=self._outside(),
+            ridge_above=1.0,
+            outside=() if alpha == 1 else (f"graph_scale {alpha:g} is not the 1 of Theorem 1",),
         )
         return fit(data, slots, self.settings(), progress)
 
     def settings(self) -> dict[str, Any]:
         """Parameters as plain values, for a model file."""
         return settings_of(self)
-
-    def _outside(self) -> tuple[str, ...]:
-        alpha = (
-            [] if self.graph_scale == 1 else [f"graph_scale {self.graph_scale:g} is not the 1 of Theorem 1"]
-        )
-        ridge = self.confidence.ridge
-        return (
-            *alpha,
-            *([] if ridge > 1 else [f"ridge {ridge:g} is not above the 1 of Algorithm 2's input"]),
-        )

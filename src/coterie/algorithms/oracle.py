@@ -1,5 +1,6 @@
 """Oracle: the clusters are told, as nobody can in practice; what borrowing could at best reach."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -61,13 +62,18 @@ class Oracle:
                     f"labels has no label for {len(missing)} users, {missing[0]!r} among them"
                 )
             labels = [labels[user] for user in stats.users.tolist()]
-        if not isinstance(labels, Sequence | np.ndarray) or len(labels) != stats.n_users:
-            n = len(labels) if isinstance(labels, Sequence | np.ndarray) else type(labels).__name__
+        if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray):
             raise ParameterError(
-                f"labels has {n} entries; one label per user is required, {stats.n_users} in all"
+                f"labels is {labels!r}; give a label per user, or a mapping from user to label"
+            )
+        if len(labels) != stats.n_users:
+            raise ParameterError(
+                f"labels has {len(labels)} entries; one label per user is required, {stats.n_users} in all"
             )
         codes: dict[object, int] = {}
         plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
+        if any(isinstance(label, float) and math.isnan(label) for label in plain):
+            raise ParameterError("labels holds NaN; give every user a label, of her own where she has none")
         try:
             return np.array([codes.setdefault(label, len(codes)) for label in plain], dtype=np.int64)
         except TypeError as failure:

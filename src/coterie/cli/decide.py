@@ -6,7 +6,13 @@ from typing import Any
 import click
 
 from coterie.cli.command import Command
-from coterie.cli.options import action_columns, action_option, item_options, require_one_kind_of_action
+from coterie.cli.options import (
+    action_columns,
+    action_option,
+    item_options,
+    require_one_kind_of_action,
+    require_unread,
+)
 from coterie.cli.output import format_option, print_one, progress_bar
 
 
@@ -42,6 +48,7 @@ def command(model: str, requests: str, out: str, form: str, **options: Any) -> N
 
     require_one_kind_of_action(options)
     fitted = load_model(load(model), model)
+    require_unread(out, model, requests, options["items"])
     reader = _reader(fitted, requests, options)
     with progress_bar() as progress:
         n = decide_file(fitted, reader, out, top=options["top"], progress=progress)

@@ -13,6 +13,7 @@ from coterie.cli.options import (
     algorithm_options,
     log_options,
     require_one_kind_of_action,
+    require_unread,
 )
 from coterie.cli.output import format_option, in_options, print_one, progress_bar
 
@@ -35,6 +36,7 @@ def command(logs: str, out: str, compact: bool, form: str, **options: Any) -> No
     require_one_kind_of_action(options)
     algorithm = algorithm_of(options)
     _require_folder(out)
+    require_unread(out, logs, options["items"])
     opened = open_logs(logs, options)
     with progress_bar() as progress:
         model = algorithm.fit(opened, progress=progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -175,6 +176,16 @@ def require_one_kind_of_action(options: dict[str, Any]) -> None:
         raise click.UsageError("--item (a column of ids) and --items (a table) go together", context)
     if item and options["action"]:
         raise click.UsageError("--action and --item exclude each other; give one of them", context)
+
+
+def require_unread(out: str, *inputs: str | None) -> None:
+    """Refuse to write over a file that the command reads."""
+    from coterie.errors import FileError
+    from coterie.logs.sources import files_at
+
+    for place in inputs:
+        if place is not None and Path(out).resolve() in {Path(path).resolve() for path in files_at(place)}:
+            raise FileError(f"{out!r} is a file that this command reads; name another one to write to")
 
 
 def algorithm_of(options: dict[str, Any]) -> Any:

@@ -23,6 +23,7 @@ _OPTIONS = {
     r"\bcompact=True": "--compact",
     r"\brescale=False": "--no-rescale",
     r"(?<!-)\bgraph_scale\b": "--graph-scale",
+    r"\bmin_samples\b": "--min-samples",
 }
 
 

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie import packed
-from coterie.confidence import Confidence
-from coterie.decision._plain import NOT_FINITE
+from coterie.confidence import Confidence, factorise
 from coterie.decision.beta import Beta
 from coterie.decision.bonus import Bonus
-from coterie.errors import ActionError, ParameterError
+from coterie.errors import ActionError
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.pooling import PooledStatistics, Prior
@@ -110,12 +109,7 @@ def policy(
     times = prior.times(pooled.n_pooled)
     theta, factor = np.empty((n_groups, dim)), np.empty_like(pooled.packed_gram)
     for part in packed.chunks(n_groups, dim):
-        try:
-            lower = packed.factorise(pooled.packed_gram[part], confidence.ridge * times[part])
-        except np.linalg.LinAlgError as failure:
-            raise ParameterError(
-                f"ridge {confidence.ridge:g} is too small beside the sums of the actions; give a larger one"
-            ) from failure
+        lower = factorise(pooled.packed_gram[part], confidence.ridge * times[part])
         theta[part] = packed.solve(lower, pooled.moment[part])
         factor[part] = packed.pack(lower)
     wide = beta.of(confidence, pooled.count, times, dim=dim, n_users=n_users)
@@ -153,15 +147,22 @@ def choose(
     else:
         for start in starts:
             one(start)
-    _require_finite(index, sets)
-    return Choice(index, estimate, width)
+    choice = Choice(index, estimate, width)
+    _require_finite(choice, sets)
+    return choice
 
 
-def _require_finite(index: IntArray, sets: ActionSets) -> None:
-    """Name the first action that is not finite, if any is."""
-    marked = np.flatnonzero(index[:, 0] == NOT_FINITE)
-    if len(marked):
-        b = int(marked[0])
-        rows = sets.action[sets.start[b] : sets.start[b] + sets.length[b]]
-        bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-        raise ActionError(f"action {bad} of request {b} has NaN or infinity; every coordinate must be finite")
+def _require_finite(choice: Choice, sets: ActionSets) -> None:
+    """Name the first action that is not finite, or too large for its width to be, if any is."""
+    marked = np.flatnonzero((choice.index[:, 0] < 0) | ~np.isfinite(choice.width[:, 0]))
+    if not len(marked):
+        return
+    b = int(marked[0])
+    size = np.abs(sets.action[sets.start[b] : sets.start[b] + sets.length[b]]).max(axis=1)
+    not_finite = ~np.isfinite(size)
+    if not_finite.any():
+        bad, what = int(not_finite.argmax()), "NaN or infinity; every coordinate must be finite"
+    else:
+        bad = int(size.argmax())
+        what = f"numbers up to {size[bad]:g}, too large to be scored; give it in smaller units"
+    raise ActionError(f"action {bad} of request {b} has {what}")

@@ -9,6 +9,7 @@ without bound, and keeps what it has buffered until the end of the file.
 """
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ FORMATS = {
     ".ipc": "ipc",
 }
 _BUFFER = 1 << 20  # bytes of each column of a Parquet file that are read at a time
-_MOST_REASON = 120  # characters of what Arrow says that are passed on
+_MOST_REASON = 200  # characters of what Arrow says that are passed on
 _READ_AHEAD = 4  # blocks of a text file parsed ahead of use: enough to keep two cores busy, little memory
 
 
@@ -167,7 +168,9 @@ def _unreadable(path: str, form: str, failure: str) -> FileError | LogError:
     """Sentence for what Arrow could not read: a value of a text file, or the file itself."""
     value = re.search(r"CSV conversion error to (\w+): invalid value '(.*)'", failure, re.DOTALL)
     if not value:
-        reason = failure.strip().split("\n", maxsplit=1)[0][:_MOST_REASON]
+        reason = textwrap.shorten(
+            failure.strip().split("\n", maxsplit=1)[0], _MOST_REASON, placeholder=" ..."
+        )
         return FileError(f"{path} is not a readable {form} file (foreign, truncated or damaged): {reason}")
     at = re.search(r"In CSV column #(\d+)", failure)
     name = _open(path, form, {}).names[int(at[1])] if at else "?"

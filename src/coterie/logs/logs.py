@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from coterie import checks
 from coterie.errors import LogError, ParameterError
 from coterie.logs.batch import Batch, checked
 from coterie.logs.decode import (
@@ -32,8 +33,7 @@ from coterie.logs.decode import (
 )
 from coterie.logs.formats import Kinds
 from coterie.logs.items import Items, read_items
-from coterie.logs.sources import Piece, Source, open_source
-from coterie.logs.sources import require_columns as require_columns  # noqa: PLC0414 (others have it from here)
+from coterie.logs.sources import Piece, Source, StreamSource, open_source, require_columns
 from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
@@ -42,9 +42,10 @@ BATCH_ROWS = 1 << 17
 A = TypeVar("A")
 B = TypeVar("B")
 Layout = tuple[ActionReader, tuple[str, ...]]
+OnBad = Literal["error", "drop"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Logs:
     """A log that can be streamed; made by `read_logs` or `Logs.from_arrays`.
 
@@ -62,7 +63,7 @@ class Logs:
     items: Items | None = None
     candidates: object = None
     intercept: bool = False
-    on_bad: Literal["error", "drop"] = "error"
+    on_bad: OnBad = "error"
     batch_rows: int = BATCH_ROWS
 
     @classmethod
@@ -75,6 +76,7 @@ class Logs:
         weight: object = None,
         features: Sequence[str] | None = None,
         intercept: bool = False,
+        on_bad: OnBad = "error",
     ) -> "Logs":
         """Logs held in memory: ids (n,), action vectors (n, d), rewards (n,), frequencies (n,).
 
@@ -82,6 +84,7 @@ class Logs:
         """
         import pyarrow as pa
 
+        checks.one_of("on_bad", on_bad, ("error", "drop"))
         vectors = _vectors(action)
         if vectors.ndim != 2 or vectors.shape[1] == 0:  # noqa: PLR2004
             raise LogError(f"action has shape {vectors.shape}; one vector per row is required, shape (n, d)")
@@ -105,7 +108,13 @@ class Logs:
             weight="weight" if weight is not None else None,
             features=None if features is None else tuple(features),
         )
-        return cls(open_source(pa.table(table)), named, intercept=intercept)
+        source = StreamSource(pa.table(table), called="the arrays given")
+        return cls(source, named, intercept=intercept, on_bad=on_bad)
+
+    def __repr__(self) -> str:
+        """What is read as what, in one line."""
+        action = ", ".join(self.columns.action) or f"item {self.columns.item}"
+        return f"<logs of {self.source.name}: {self.columns.user}, {action}, {self.columns.reward}>"
 
     @cached_property
     def features(self) -> tuple[str, ...]:
@@ -183,7 +192,7 @@ def read_logs(  # noqa: PLR0913
     candidates: object = None,
     intercept: bool = False,
     text_ids: bool = False,
-    on_bad: Literal["error", "drop"] = "error",
+    on_bad: OnBad = "error",
     batch_rows: int = BATCH_ROWS,
 ) -> Logs:
     """Lazy `Logs` of a file, a glob, a folder or a dataframe.
@@ -220,8 +229,7 @@ def read_logs(  # noqa: PLR0913
     >>> read_logs(table, user="who", action=["x", "y"], reward="click").dim
     2
     """
-    if on_bad not in {"error", "drop"}:
-        raise ParameterError(f'on_bad is {on_bad!r}; give "error" or "drop"')
+    checks.one_of("on_bad", on_bad, ("error", "drop"))
     if (action is None) == (item is None):
         raise ParameterError(
             "name the action either by action= (columns) or by item= and items=, not both or neither"
@@ -242,10 +250,15 @@ def read_logs(  # noqa: PLR0913
     )
     if action is not None and not named.action:
         raise ParameterError("action= names no column; name at least one")
+    for name in set(named.action) & {user, reward}:
+        raise ParameterError(f"action= names column {name!r}, which is the user or the reward; leave it out")
+    if twice := [name for name in named.action if named.action.count(name) > 1]:
+        raise ParameterError(f"action= names column {twice[0]!r} more than once; name each coordinate once")
     opened = open_source(source)
     require_columns(opened.columns(), named.all(), opened.name)
     table = None if item is None else read_items(items, item)
-    return Logs(opened, named, table, candidates, intercept, on_bad, batch_rows)
+    at_a_time = int(checks.at_least("batch_rows", batch_rows, 1))
+    return Logs(opened, named, table, candidates, intercept, on_bad, at_a_time)
 
 
 def default_threads() -> int:

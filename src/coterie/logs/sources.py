@@ -85,7 +85,7 @@ class FileSource:
     @classmethod
     def of(cls, place: str | tuple[str, ...]) -> "FileSource":
         """Source of one file, several, a folder (hive partitions included) or a glob."""
-        return cls(place, format_of(_files_at(place)))
+        return cls(place, format_of(files_at(place)))
 
     @property
     def name(self) -> str:
@@ -94,7 +94,7 @@ class FileSource:
 
     def columns(self) -> list[str]:
         """Names of the columns in the first file, hive partitions included."""
-        first = _files_at(self.place)[0]
+        first = files_at(self.place)[0]
         with opened(first, self.format, {}) as file:
             inside = file.names
         return [*inside, *(name for name in _told_by_folders(first) if name not in inside)]
@@ -102,7 +102,7 @@ class FileSource:
     def n_rows(self) -> int | None:
         """Rows by the files' own account; a text file has none."""
         total = 0
-        for path in _files_at(self.place):
+        for path in files_at(self.place):
             with opened(path, self.format, {}) as file:
                 if file.n_rows is None:
                     return None
@@ -111,7 +111,7 @@ class FileSource:
 
     def pieces(self, columns: list[str], batch_rows: int, kinds: Kinds) -> Iterator[Piece]:
         """Stream the files one after the other."""
-        paths = _files_at(self.place)
+        paths = files_at(self.place)
         types = _folder_types(paths)
         for path in paths:
             with opened(path, self.format, kinds) as file:
@@ -136,11 +136,12 @@ class StreamSource:
     """Anything that gives an Arrow stream: pandas, Polars, PyArrow, DuckDB; a Polars LazyFrame too."""
 
     table: Any
+    called: str = ""
 
     @property
     def name(self) -> str:
-        """Type of the dataframe."""
-        return f"the {type(self.table).__name__}"
+        """Type of the dataframe, unless it is called something else."""
+        return self.called or f"the {type(self.table).__name__}"
 
     def columns(self) -> list[str]:
         """Names of its columns."""
@@ -196,7 +197,7 @@ class StreamSource:
         return pa.RecordBatchReader.from_stream(self.table)
 
 
-def _files_at(place: str | tuple[str, ...]) -> list[str]:
+def files_at(place: str | tuple[str, ...]) -> list[str]:
     """Files that a path, a folder, a glob or a list of paths stands for now."""
     if isinstance(place, tuple):
         for path in place:

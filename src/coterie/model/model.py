@@ -247,7 +247,7 @@ def _numbers(actions: object, shape: str, dims: tuple[int, ...]) -> FloatArray:
         raise ActionError(
             f"actions are not an array of numbers ({failure}); shape {shape} is required"
         ) from failure
-    if array.size == 0 and 0 in array.shape[:1] + array.shape[-2:-1]:
+    if array.shape == (0,) or array.shape[-2:-1] == (0,):
         raise ActionError("the action set is empty; give at least one action to choose from")
     if array.ndim not in dims:
         raise ActionError(f"actions have shape {array.shape}; {shape} is required")

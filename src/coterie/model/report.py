@@ -47,17 +47,24 @@ class FitReport:
 
 
 def nothing_done(everybody: bool, distance: float, needed: float, stats: UserStatistics) -> str:
-    """The sentence for a graph that joins everybody, or nobody, because the radii are too wide."""
+    """The sentence for a graph that joins everybody, or nobody, most often because the radii are too wide."""
     what = (
         "No pair of users could be separated, so this equals pooling everybody"
         if everybody
         else "No pair of users could be joined, so this equals serving everybody alone"
     )
     when = f"at about {needed:,.0f} samples per user" if math.isfinite(needed) else "at no count"
+    have = np.median(stats.count)
+    if not everybody and have >= needed:
+        return (
+            f"{what}: not for the radii, which resolve the largest observed distance ({distance:.3g}) {when} "
+            f"where users have {have:g} at the median, but for min_samples or the gap; explain a user to see "
+            "which, and give a smaller min_samples or a larger gap as numbers."
+        )
+    more = "" if everybody else ", and a larger gap, given as a number, joins more users"
     return (
         f"{what}: the radii would resolve the largest observed distance ({distance:.3g}) {when}, and users "
-        f'have {np.median(stats.count):g} at the median; noise="estimate" or a smaller graph_scale narrows '
-        "the radii."
+        f'have {have:g} at the median; noise="estimate" or a smaller graph_scale narrows the radii{more}.'
     )
 
 

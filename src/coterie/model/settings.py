@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from coterie.confidence import IID, Confidence, Observed, Regularity, Smoothed
+from coterie.errors import FileError
 
 _REGULARITIES: dict[str, Any] = {"Smoothed": Smoothed, "IID": IID, "Observed": Observed}
 
@@ -36,6 +37,15 @@ def confidence_from(settings: dict[str, Any]) -> Confidence:
     regularity = dict(given.pop("regularity"))
     made: Regularity = _REGULARITIES[regularity.pop("class")](**regularity)
     return Confidence(regularity=made, **given)
+
+
+def require_known(regularity: Regularity) -> None:
+    """Nothing, if a file can name the class of the regularity, so that loading finds it again."""
+    if type(regularity) not in _REGULARITIES.values():
+        raise FileError(
+            f"the model was fitted with regularity {type(regularity).__name__}, a class of your own, which "
+            "a file cannot hold; fit with Observed(), Smoothed(value) or IID(value) to save"
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Stage 4: who lends to whom. Read `rules.py`, then `gaps.py` and `metric.py`."""
 
+from coterie.neighbourhood.components import ConnectedComponents, ReplayedDeletion, WithinOnlineRadius
 from coterie.neighbourhood.metric import Metric
 from coterie.neighbourhood.neighbourhood import Alone, Everybody, Groups, Neighbourhood, SameLabel, Trace
 from coterie.neighbourhood.rules import (
@@ -10,9 +11,11 @@ from coterie.neighbourhood.rules import (
     NotSeparated,
     WithinGap,
 )
+from coterie.neighbourhood.stages import SplitThenMerge, StagedSplitMerge
 
 __all__ = [
     "Alone",
+    "ConnectedComponents",
     "EdgeRule",
     "Everybody",
     "Groups",
@@ -22,7 +25,11 @@ __all__ = [
     "Metric",
     "Neighbourhood",
     "NotSeparated",
+    "ReplayedDeletion",
     "SameLabel",
+    "SplitThenMerge",
+    "StagedSplitMerge",
     "Trace",
     "WithinGap",
+    "WithinOnlineRadius",
 ]

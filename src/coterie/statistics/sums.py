@@ -10,17 +10,15 @@ thread to its own users. A user's rows are added in the order of the log by one 
 do not depend on the number of threads, to the last bit.
 """
 
-import warnings
 from collections.abc import Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.checks import at_least
-from coterie.errors import CoterieWarning, LogError
+from coterie.errors import LogError, warn
 from coterie.logs import Batch, Logs
 from coterie.logs.logs import default_threads
 from coterie.packed import packed_size
@@ -215,11 +213,11 @@ def _finished(sums: _Sums, table: _Table, logs: Logs, dropped: Mapping[str, int]
         longest=np.sqrt(longest),
         features=logs.features,
         intercept=logs.intercept,
-        dropped=MappingProxyType(dict(dropped)),
+        dropped=dict(dropped),
     )
 
 
 def _tell_dropped(dropped: Mapping[str, int]) -> None:
     if dropped:
         kinds = "; ".join(f"{n} with {kind}" for kind, n in dropped.items())
-        warnings.warn(f"{sum(dropped.values())} rows were left out: {kinds}", CoterieWarning, stacklevel=3)
+        warn(f"{sum(dropped.values())} rows were left out: {kinds}")

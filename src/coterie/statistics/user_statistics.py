@@ -9,7 +9,6 @@ Next: `coterie.confidence`.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ COLUMNS = ("count", "moment", "packed_gram", "reward_square", "longest")
 _SYMMETRY_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UserStatistics:
     r"""Per user the count, sum(r a), sum(a a') and sum(r^2) of the logged rows.
 
@@ -49,11 +48,15 @@ class UserStatistics:
     longest: FloatArray
     features: tuple[str, ...] | None = None
     intercept: bool = False
-    dropped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in COLUMNS:
             object.__setattr__(self, name, packed.read_only(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        """The statistics in one line."""
+        return f"<statistics of {self.n_users} users, {self.n_samples:g} samples, {self.dim} coordinates>"
 
     @classmethod
     def from_arrays(
@@ -283,4 +286,4 @@ def _merged(index: UserIndex, left: UserStatistics, right: UserStatistics, name:
 
 def _added(left: Mapping[str, int], right: Mapping[str, int]) -> Mapping[str, int]:
     kinds = dict.fromkeys([*left, *right])
-    return MappingProxyType({kind: left.get(kind, 0) + right.get(kind, 0) for kind in kinds})
+    return {kind: left.get(kind, 0) + right.get(kind, 0) for kind in kinds}
