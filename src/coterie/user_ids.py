@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from coterie.errors import LogError, UnknownUserError
 
 LONGEST_ID = 512  # characters; ids are kept at a fixed width, so one endless id would widen them all
+_ASK_KNOWN = "; name one of `users`"
 
 Ids = NDArray[Any]
 
@@ -149,9 +150,9 @@ class UserIndex:
 
     def _nearest(self, missing: object) -> str:
         if self.ids.dtype.kind != "U" or len(self.ids) > 100_000:  # noqa: PLR2004
-            return ""
+            return _ASK_KNOWN
         names = difflib.get_close_matches(str(missing), self.ids.tolist(), n=3)
-        return f"; the nearest ids are {', '.join(map(repr, names))}" if names else ""
+        return f"; the nearest ids are {', '.join(map(repr, names))}" if names else _ASK_KNOWN
 
 
 def union(left: Ids, right: Ids) -> Ids:
