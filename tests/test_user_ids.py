@@ -142,7 +142,7 @@ def test_users_that_must_be_known() -> None:
         index.rows([3])
     with pytest.raises(UnknownUserError, match=r"^user ids here are integers, but 'bob' was asked for"):
         UserIndex(as_ids([1])).row("bob")
-    with pytest.raises(UnknownUserError, match=r"^user .*7.* is not known$"):
+    with pytest.raises(UnknownUserError, match=r"^user .*7.* is not known; name one of `users`$"):
         UserIndex(as_ids([1])).rows_of_known([7])
     assert UserIndex(as_ids([])).rows(["anyone"]).tolist() == [-1]
 
