@@ -98,3 +98,15 @@ def test_text_then_integers_is_refused() -> None:
         integers.rows(pa.array(["a"]))
     with pytest.raises(LogError, match=r"below 0 and above 2\*\*63 - 1"):
         integers.rows(np.array([2**63], np.uint64))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_watcher_sees_every_batch_once_in_the_order_of_the_log(threads: int) -> None:
+    user, action, reward, _ = log(1000, 2, 5)
+    rows = pa.table({"user": user, "a": action[:, 0], "b": action[:, 1], "reward": reward})
+    logs = ct.read_logs(rows, user="user", action=["a", "b"], reward="reward", batch_rows=64)
+    seen: list[Any] = []
+    watched = ct.summarize(logs, threads=threads, watch=seen.append)
+    np.testing.assert_array_equal(np.concatenate([batch.reward for batch in seen]), reward)
+    assert len(seen) > 1
+    np.testing.assert_array_equal(watched.moment, ct.summarize(logs).moment)

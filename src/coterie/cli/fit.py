@@ -53,7 +53,8 @@ def open_logs(logs: str, options: dict[str, Any]) -> Any:
 
     action = None
     if options["action"]:
-        named = {options["user"], options["reward"], options["weight"]}
+        taken = ("user", "reward", "weight", "time", "propensity")
+        named = {options[name] for name in taken if options.get(name)}
         action = action_columns(options["action"], open_source(logs).columns(), named)
     return read_logs(
         logs,
@@ -63,6 +64,8 @@ def open_logs(logs: str, options: dict[str, Any]) -> Any:
         item=options["item"],
         items=options["items"],
         weight=options["weight"],
+        propensity=options.get("propensity"),
+        time=options.get("time"),
         intercept=options["intercept"],
         text_ids=options["text_ids"],
         on_bad=options["on_bad"],

@@ -74,6 +74,17 @@ log_options = together(
         help="Stop at the first bad row, or leave such rows out and count them.",
     ),
 )
+logging_options = together(
+    click.option("--time", metavar="COLUMN", help="Column of times: numbers, dates or time stamps."),
+    click.option(
+        "--propensity", metavar="COLUMN", help="Column of the probabilities with which actions were logged."
+    ),
+    click.option(
+        "--candidates",
+        metavar="TABLE",
+        help="Table of the actions that the logging policy chose from: item ids, or action vectors.",
+    ),
+)
 algorithm_options = together(
     click.option(
         "--algorithm",

@@ -10,7 +10,7 @@ thread to its own users. A user's rows are added in the order of the log by one 
 do not depend on the number of threads, to the last bit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -29,9 +29,16 @@ from coterie.user_ids import LONGEST_ID, Ids, UserIndex, as_ids
 _NO_WEIGHT = np.empty(0)
 
 
-def summarize(logs: Logs, *, threads: int | None = None, progress: Progress = silent) -> UserStatistics:
+def summarize(
+    logs: Logs,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+    watch: Callable[[Batch], None] | None = None,
+) -> UserStatistics:
     """Per-user sums of a log.
 
+    `watch` is shown every batch once, in the order of the log, so that one pass can serve two purposes.
     Rows left out under `on_bad="drop"` are counted in `dropped` and warned about; a user all of whose
     rows have weight 0 is known and has no data.
 
@@ -53,6 +60,8 @@ def summarize(logs: Logs, *, threads: int | None = None, progress: Progress = si
                 table = table or _table_for(batch)
                 sums = sums or _Sums(batch.action.shape[1])
                 sums.add(table.rows(batch.user), len(table), batch, pool, threads)
+            if watch is not None:
+                watch(batch)
             done += len(batch) + sum(batch.dropped.values())
             progress("reading rows", done, total)
     if sums is None or table is None:
