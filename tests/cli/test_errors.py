@@ -72,7 +72,7 @@ DATA = [
         FIT.replace("log.parquet", "bad.csv"),
         "'oops' in line 2 where a number is required; mend it, or pass --",
     ),
-    (FIT.replace("log", "nothing"), "nothing.parquet has no usable rows; at least one is required"),
+    (FIT.replace("log", "nothing"), "there are no usable rows in nothing.parquet; at least one is required"),
     (FIT.replace("--user user", "--user usr"), "no column 'usr'; the nearest are 'user'"),
     (FIT.replace("--reward reward", "--reward rewards"), "no column 'rewards'; the nearest are 'reward'"),
     (FIT.replace("--reward reward", "--reward name"), "column 'name' holds string values ('u"),

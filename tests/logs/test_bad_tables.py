@@ -16,12 +16,14 @@ from coterie.errors import CoterieWarning, FileError, LogError, ParameterError
 
 
 def test_logs_without_rows(tmp_path: Path) -> None:
-    refused(csv(tmp_path), r"^.*log\.csv has no usable rows; at least one is required$")
-    refused(pa.table(GOOD).slice(0, 0), "^the Table has no usable rows; at least one is required$")
+    refused(csv(tmp_path), r"^there are no usable rows in .*log\.csv; at least one is required$")
+    refused(pa.table(GOOD).slice(0, 0), "^there are no usable rows in the Table; at least one is required$")
     pq.write_table(pa.table(GOOD).slice(0, 0), tmp_path / "log.parquet")
-    refused(tmp_path / "log.parquet", r"^.*log\.parquet has no usable rows")
+    refused(tmp_path / "log.parquet", r"^there are no usable rows in .*log\.parquet")
     refused(pa.table(LISTS).slice(0, 0), "no usable rows", action="f")
-    refused(csv(tmp_path, "1,a,1,1"), r"no usable rows \(1 rows were dropped\); at least one", on_bad="drop")
+    refused(
+        csv(tmp_path, "1,a,1,1"), r"no usable rows in .* \(1 rows were dropped\); at least one", on_bad="drop"
+    )
 
 
 @pytest.mark.parametrize(

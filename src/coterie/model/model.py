@@ -245,7 +245,8 @@ def _numbers(actions: object, shape: str, dims: tuple[int, ...]) -> FloatArray:
         array = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError) as failure:
         raise ActionError(
-            f"actions are not an array of numbers ({failure}); shape {shape} is required"
+            f"actions are not an array of numbers of shape {shape}; give every action the same number of "
+            "coordinates, none of them text"
         ) from failure
     if array.shape == (0,) or array.shape[-2:-1] == (0,):
         raise ActionError("the action set is empty; give at least one action to choose from")

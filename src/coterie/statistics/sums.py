@@ -66,7 +66,7 @@ def summarize(
             progress("reading rows", done, total)
     if sums is None or table is None:
         lost = f" ({sum(dropped.values())} rows were dropped)" if dropped else ""
-        raise LogError(f"{logs.source.name} has no usable rows{lost}; at least one is required")
+        raise LogError(f"there are no usable rows in {logs.source.name}{lost}; at least one is required")
     _tell_dropped(dropped)
     return _finished(sums, table, logs, dropped)
 
