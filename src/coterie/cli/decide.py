@@ -75,7 +75,7 @@ def _reader(model: Any, requests: str, options: dict[str, Any]) -> Any:
     request = options["request"] or ("request" if "request" in present else "")
     item, text, table = options["item"], [], None
     if item is not None:
-        own = _own_columns(model, open_source(options["items"]).columns())
+        own = own_columns(model, open_source(options["items"]).columns())
         table = read_items(options["items"], item, own)
         text += [item] if table.ids.dtype.kind == "U" else []
     text += [options["user"]] if model.users.dtype.kind == "U" else []
@@ -88,9 +88,9 @@ def _action(model: Any, options: dict[str, Any], present: Sequence[str], name: s
     """Action columns, those that the model knows in the order in which it was fitted."""
     if options["action"]:
         named = action_columns(options["action"], present, {options["request"] or "", options["user"]})
-        own = _own_columns(model, named)
+        own = own_columns(model, named)
         return own if len(own) == len(named) else tuple(named)
-    own = _own_columns(model, present)
+    own = own_columns(model, present)
     if not own and "actions" not in present:
         from coterie.errors import LogError
 
@@ -104,7 +104,7 @@ def _action(model: Any, options: dict[str, Any], present: Sequence[str], name: s
     return own or ("actions",)
 
 
-def _own_columns(model: Any, present: Sequence[str]) -> tuple[str, ...]:
+def own_columns(model: Any, present: Sequence[str]) -> tuple[str, ...]:
     """The model's own columns in its order, if all are present: one a coordinate, or one of lists."""
     features = _features(model)
     if features and set(features) <= set(present):

@@ -8,18 +8,21 @@ Next: `coterie.cli`.
 import math
 from dataclasses import dataclass
 
+from coterie.model.candidates import Candidate, Comparison
+
 _SHOWN = 8
 
 
 @dataclass(frozen=True)
 class Lender:
-    """A user whose data are used, with her share of the pooled samples."""
+    """A user whose data are used, with her share of the pooled samples, and why they are."""
 
     user: object
     distance: float
     threshold: float
     count: float
     share: float
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Explanation:
 
     `neighbours` has the user herself first, then the others by share of the samples; `left_out` is sorted
     by distance. Distances, thresholds, gap and radius are in the scaled units in which the rules are
-    evaluated (`model.scale`).
+    evaluated (`model.scale`). `comparison` weighs candidate actions, where some were given.
     """
 
     user: object
@@ -52,6 +55,7 @@ class Explanation:
     gap: float | None
     neighbours: tuple[Lender, ...]
     left_out: tuple[LeftOut, ...]
+    comparison: Comparison | None = None
 
     @property
     def own_share(self) -> float:
@@ -68,6 +72,7 @@ class Explanation:
             f"radius {self.radius:.3g}{gap}.",
             *_listed("Lends", [_lender(one) for one in self.neighbours]),
             *_listed("Left out", self._left_out()),
+            *([] if self.comparison is None else _compared(self.user, self.comparison)),
         ]
         return "\n".join(lines)
 
@@ -79,9 +84,77 @@ class Explanation:
         return [f"{one.user!r}: {one.reason}" for one in self.left_out]
 
 
+def why_lends(distance: float, threshold: float, *, itself: bool, strict: bool) -> str:
+    """One clause on why a user's data are used.
+
+    >>> why_lends(0.1, 0.5, itself=False, strict=True)
+    'distance 0.1 is below the threshold 0.5'
+    """
+    if itself:
+        return "own data"
+    if math.isnan(distance):
+        return "everybody lends" if math.isinf(threshold) and not strict else "has the same label"
+    relation = "below" if strict else "not beyond"
+    return f"distance {distance:.3g} is {relation} the threshold {threshold:.3g}"
+
+
 def _lender(one: Lender) -> str:
     near = "" if math.isnan(one.distance) else f", distance {one.distance:.3g}"
-    return f"{one.user!r} ({_percent(one.share)} of the samples{near})"
+    within = (
+        f" below {one.threshold:.3g}" if math.isfinite(one.threshold) and one.reason != "own data" else ""
+    )
+    return f"{one.user!r} ({_percent(one.share)} of the samples{near}{within})"
+
+
+def _compared(user: object, comparison: Comparison) -> list[str]:
+    """Lines on the candidate actions."""
+    best = comparison.candidate(comparison.chosen)
+    first = (
+        f"Of {len(comparison.candidates)} actions user {user!r} gets {_named(best)}: estimated reward "
+        f"{best.estimate:.3g}, between {best.low:.3g} and {best.high:.3g}{_own_part(best)}."
+    )
+    if comparison.own_choice == comparison.chosen:
+        second = "On the user's own data alone it would have been the same."
+    else:
+        alone = comparison.candidate(comparison.own_choice)
+        second = (
+            f"On the user's own data alone it would have been {_named(alone)}, put at "
+            f"{alone.own_estimate:.3g} by them and at {alone.estimate:.3g} by all that was pooled."
+        )
+    actions = [_candidate(one) for one in comparison.candidates]
+    return [first, second, *_listed("Actions, best first", actions), *_lead(comparison)]
+
+
+def _lead(comparison: Comparison) -> list[str]:
+    """Lines on what put the chosen action ahead of the runner-up."""
+    if comparison.runner_up is None:
+        return []
+    best, next_best = (comparison.candidate(k) for k in (comparison.chosen, comparison.runner_up))
+    made = [
+        f"{one.feature}: {one.difference:+.3g} ({one.chosen:.3g} against {one.runner_up:.3g}, weight "
+        f"{one.weight:.3g})"
+        for one in comparison.contributions
+        if one.difference
+    ]
+    if comparison.width_difference:
+        made.insert(0, f"what is known about the two: {comparison.width_difference:+.3g}")
+    title = f"Ahead of {_named(next_best)} by {best.score - next_best.score:.3g} of score"
+    return _listed(title, made)
+
+
+def _candidate(one: Candidate) -> str:
+    return (
+        f"{_named(one)}: score {one.score:.3g}, estimate {one.estimate:.3g} in [{one.low:.3g}, "
+        f"{one.high:.3g}]; on own data alone {one.own_estimate:.3g}"
+    )
+
+
+def _own_part(one: Candidate) -> str:
+    return "" if one.own_part is None else f"; {one.own_part:.3g} of that comes from own rewards"
+
+
+def _named(one: Candidate) -> str:
+    return f"number {one.index}" if one.name is None else repr(one.name)
 
 
 def _users(n: int) -> str:

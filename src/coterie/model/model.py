@@ -7,18 +7,22 @@ Next: `coterie.model_file`.
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coterie.confidence import Confidence
+from coterie import packed
+from coterie.confidence import Confidence, factorise, multiplier
 from coterie.decision import ActionSets, Bonus, Choice, Decision, Decisions, Policy, choose
 from coterie.errors import ActionError, FileError, ParameterError
 from coterie.logs.logs import default_threads
-from coterie.model.explanation import Explanation, LeftOut, Lender
+from coterie.model.candidates import Comparison, Served, compare, contributions
+from coterie.model.explanation import Explanation, LeftOut, Lender, why_lends
 from coterie.model.report import FitReport
-from coterie.neighbourhood import Metric, Neighbourhood
+from coterie.neighbourhood import Metric, Neighbourhood, SameLabel
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.statistics import UserStatistics
@@ -163,8 +167,14 @@ class Model:
         row = self.index.row(user)
         return self.users[evidence.neighbourhood.trace(row if row >= 0 else self.n_users).lends]
 
-    def explain(self, user: object) -> Explanation:
-        """Who lends to this user and why, the gap used, and why others are left out."""
+    def explain(
+        self, user: object, actions: object = None, *, names: Sequence[object] | None = None
+    ) -> Explanation:
+        """Who lends to this user and why, the gap used, and why others are left out.
+
+        With `actions` (K, d), and `names` for them, also what each is worth, what would have been chosen on
+        the user's own data alone, and which features put the chosen action ahead.
+        """
         evidence = self._kept("explanations")
         known = self.index.row(user)
         row = known if known >= 0 else self.n_users
@@ -179,6 +189,13 @@ class Model:
             return self.users[v].item(), float(trace.distance[v]), float(trace.threshold[v]), float(count[v])
 
         hood = evidence.neighbourhood
+        strict = isinstance(hood, Metric) and hood.strict
+
+        def why(v: int) -> str:
+            near, limit = float(trace.distance[v]), float(trace.threshold[v])
+            labelled = isinstance(hood, SameLabel)
+            return why_lends(near, limit, itself=v == row, strict=strict or labelled)
+
         return Explanation(
             user=user,
             seen=known >= 0,
@@ -187,12 +204,59 @@ class Model:
             pooled_count=pooled,
             pooled_users=int(self.policy.n_pooled[group]),
             radius=float(evidence.radius[row]),
-            gap=float(hood.limit[row]) if isinstance(hood, Metric) and hood.strict else None,
+            gap=float(hood.limit[row]) if isinstance(hood, Metric) and strict else None,
             neighbours=tuple(
-                Lender(*pair(v), share=float(count[v]) / pooled if pooled else 0.0) for v in lenders
+                Lender(*pair(v), share=float(count[v]) / pooled if pooled else 0.0, reason=why(v))
+                for v in lenders
             ),
             left_out=tuple(LeftOut(*pair(v), reason=hood.reason(row, v, trace)) for v in others.tolist()),
+            comparison=None if actions is None else self._compare(row, trace.lends, actions, names),
         )
+
+    def _compare(
+        self, row: int, lends: NDArray[np.bool_], actions: object, names: Sequence[object] | None
+    ) -> Comparison:
+        """Candidate actions of the user in a row, weighed."""
+        given = _numbers(actions, "(K, d)", (2,))
+        if names is not None and len(names) != len(given):
+            raise ActionError(f"{len(names)} names and {len(given)} actions were given; give a name for each")
+        stats, ready = self._kept("explanations").statistics, self._ready(given)
+        moment = stats.moment[lends].sum(axis=0) / self.scale
+        own = self._own_policy(row)
+        found, own_choice = compare(
+            Served(self.policy, row, moment), own, ready, self.bonus, names or [None] * len(given)
+        )
+        best, second = found[0], found[1] if len(found) > 1 else None
+        theta = self.policy.theta[self.policy.group[row], : self.dim] / self.scale
+        features = self.features or tuple(f"coordinate {j}" for j in range(self.dim))
+        lead = (
+            ()
+            if second is None
+            else contributions(given[best.index], given[second.index], theta, features[: self.dim])
+        )
+        widths = 0.0 if second is None else ((best.score - best.estimate) - (second.score - second.estimate))
+        runner_up = None if second is None else second.index
+        return Comparison(best.index, own_choice, runner_up, found, lead, widths)
+
+    def _own_policy(self, row: int) -> Served:
+        """What the user in a row would be served by on her own data alone."""
+        stats = self._kept("explanations").statistics
+        known = row < self.n_users
+        part = slice(row, row + 1)
+        count = stats.count[part] if known else np.zeros(1)
+        moment = stats.moment[part] / self.scale if known else np.zeros((1, stats.dim))
+        gram = stats.packed_gram[part] / self.scale**2 if known else np.zeros((1, stats.packed_gram.shape[1]))
+        lower = factorise(gram, self.confidence.ridge)
+        wide = multiplier(self.confidence, count, dim=stats.dim, n_users=stats.n_users)
+        alone = Policy(
+            np.zeros(1, dtype=np.int64),
+            packed.solve(lower, moment),
+            packed.pack(lower),
+            wide,
+            count,
+            np.ones(1),
+        )
+        return Served(alone, 0, moment[0])
 
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
         """Write to one file, in one step.
