@@ -35,7 +35,7 @@ def command(logs: str, out: str, compact: bool, form: str, **options: Any) -> No
         raise click.UsageError("Missing option '--action' (or '--item' with '--items')", _context())
     require_one_kind_of_action(options)
     algorithm = algorithm_of(options)
-    _require_folder(out)
+    require_folder(out)
     require_unread(out, logs, options["items"])
     opened = open_logs(logs, options)
     with progress_bar() as progress:
@@ -72,7 +72,7 @@ def open_logs(logs: str, options: dict[str, Any]) -> Any:
     )
 
 
-def _require_folder(out: str) -> None:
+def require_folder(out: str) -> None:
     """Refuse a folder that is not there before the work, not after it."""
     from coterie.errors import FileError
 

@@ -1,6 +1,7 @@
 """Environments: logs, and the truth behind them. Read `world.py`, then `synthetic.py`."""
 
 from coterie.worlds.geometry import Geometry, Lifted, Sphere, random_vectors
+from coterie.worlds.item_vectors import item_vectors, log_and_items
 from coterie.worlds.logging_policy import LinUCBChoice, LoggingPolicy, RandomChoice
 from coterie.worlds.service import Arbitrary, Equal, SemiRandom, Service
 from coterie.worlds.synthetic import Synthetic
@@ -23,5 +24,7 @@ __all__ = [
     "Synthetic",
     "Truth",
     "World",
+    "item_vectors",
+    "log_and_items",
     "random_vectors",
 ]

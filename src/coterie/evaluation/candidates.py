@@ -1,0 +1,69 @@
+"""The algorithms that are compared unless others are named, and what of each is tuned.
+
+Takes: a name and settings.
+Gives: an algorithm, ready to be fitted.
+Next: `tuning`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from coterie import algorithms
+from coterie.confidence import Confidence
+from coterie.decision import Bonus
+from coterie.errors import ParameterError
+
+Settings = dict[str, Any]
+
+RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+SCALES = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+GAPS = ("over", "under")
+_GRAPH = {"graph_scale": (SCALES, 0.3)}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm by class name, and the values tried for its settings, each with the first one tried."""
+
+    name: str
+    kind: str
+    tuned: Mapping[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
+
+    @property
+    def grid(self) -> dict[str, tuple[Any, ...]]:
+        """Values of each setting; the ridge is tuned for every algorithm."""
+        return {"ridge": RIDGES, **{name: values for name, (values, _) in self.tuned.items()}}
+
+    @property
+    def start(self) -> Settings:
+        """Settings that tuning starts from."""
+        return {"ridge": 1.0, **{name: first for name, (_, first) in self.tuned.items()}}
+
+    def algorithm(self, settings: Settings, noise: float, sign: Literal[-1, 0, 1]) -> Any:
+        """The algorithm with these settings; `noise` is the scale of the rewards' noise."""
+        given = dict(settings)
+        confidence = Confidence(ridge=given.pop("ridge"), noise=noise)
+        return getattr(algorithms, self.kind)(confidence=confidence, bonus=Bonus(sign=sign), **given)
+
+
+_ALL = (
+    Candidate("independent", "Independent"),
+    Candidate("pooled", "Pooled"),
+    Candidate("off-club", "OffCLUB", _GRAPH),
+    Candidate("off-c2lub", "OffC2LUB", {"gap": (GAPS, "over"), **_GRAPH}),
+)
+CANDIDATES = {candidate.name: candidate for candidate in _ALL}
+
+
+def named(names: Sequence[str]) -> tuple[Candidate, ...]:
+    """Candidates of these names.
+
+    >>> [candidate.kind for candidate in named(["off-club"])]
+    ['OffCLUB']
+    """
+    if unknown := [name for name in names if name not in CANDIDATES]:
+        raise ParameterError(f"there is no algorithm {unknown[0]!r}; there are {', '.join(CANDIDATES)}")
+    if len(set(names)) != len(names) or not names:
+        raise ParameterError(f"algorithms are {', '.join(names) or 'none'}; name at least one, each once")
+    return tuple(CANDIDATES[name] for name in names)
