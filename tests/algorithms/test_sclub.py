@@ -233,3 +233,21 @@ def test_refusals() -> None:
         ct.SCLUB(staged=True).fit(stats)
     with pytest.raises(ct.errors.ParameterError, match="graph_scale is -1"):
         ct.SCLUB(graph_scale=-1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("graph_scale", [0.05, 0.3, 1.0])
+def test_the_compiled_pass_and_its_twin_find_the_same_clusters(seed: int, graph_scale: float) -> None:
+    """Users in three clusters with few rows: some leave, some merge, at small scales nobody does."""
+    rng = np.random.default_rng(seed)
+    count = rng.integers(0, 30, 12).astype(np.float64)
+    rows = [rng.standard_normal((int(n), 2)) / 2 for n in count]
+    centre = rng.standard_normal((3, 2))
+    gram = np.array([a.T @ a for a in rows])
+    moment = np.array([a.T @ (a @ centre[u % 3]) for u, a in enumerate(rows)])
+    theta = np.linalg.solve(gram + 0.5 * np.eye(2), moment[:, :, np.newaxis])[:, :, 0]
+    label = {}
+    for twin in (_kernels.split_then_merge, _plain.split_then_merge):
+        label[twin] = np.zeros(12, dtype=np.int64)
+        twin(count, moment, gram, theta, graph_scale, 0.5, label[twin])
+    assert label[_kernels.split_then_merge].tolist() == label[_plain.split_then_merge].tolist()

@@ -7,9 +7,11 @@ import pytest
 
 import coterie as ct
 from coterie.algorithms import Independent
-from coterie.experiments import settings, store
-from coterie.experiments.cell import mean_gaps
-from coterie.experiments.methods import Training, squared_error, tuned
+from coterie.experiments import _kernels, _plain, settings, store
+from coterie.experiments.asked import mean_gaps
+from coterie.experiments.cell import run
+from coterie.experiments.methods import METHODS, HeldOut, Training, tuned
+from coterie.packed import pack
 from coterie.worlds import Synthetic
 
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.errors.CoterieWarning")
@@ -32,52 +34,103 @@ def small(monkeypatch: pytest.MonkeyPatch) -> settings.Cell:
     return settings.Cell("scarce", "synthetic", "random", "equal", 400, 0, 50, "paper_tables")
 
 
-def test_finished_cells_are_kept_and_rows_come_in_the_plan_s_order(
-    small: settings.Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_finished_rows_are_kept_and_a_method_asked_for_later_meets_the_same_requests(
+    small: settings.Cell, tmp_path: Path
 ) -> None:
-    from coterie.experiments.cell import run
-
     cells = [small, settings.Cell("scarce", "synthetic", "linucb", "semi-random", 400, 1, 50, "paper_text")]
     kept = tmp_path / "cells"
     kept.mkdir()
-    want = []
     for cell in cells[::-1]:
-        store._kept(cell, kept, None)
-    for cell in cells:
-        want += run(cell, None)
+        store.keep(cell, kept, None, ["Pooled"])
+        store.keep(cell, kept, None, ["Off-CLUB", "Pooled"])
+    want = [row for cell in cells for row in run(cell, None, ["Off-CLUB", "Pooled"])]
     seen: list[tuple[int, int | None]] = []
-    rows = store.rows_of(cells, tmp_path, None, 1, lambda _, done, total: seen.append((done, total)))
+    rows = store.rows_of(
+        cells,
+        tmp_path,
+        None,
+        1,
+        lambda _, done, total: seen.append((done, total)),
+        methods=["Pooled", "Off-CLUB"],
+    )
     assert seen == [(2, 2)]  # nothing was left to run
     assert [(one.method, one.gap, one.logging) for one in rows] == [
         (one.method, one.gap, one.logging) for one in want
     ]
-    assert len({one.method for one in rows}) == len(rows) // 2 >= 20
+    assert [one.method for one in store.rows_of(cells[:1], tmp_path, None, 1, methods=["Pooled"])] == [
+        "Pooled"
+    ]
 
 
-def test_equal_models_are_asked_once_and_gaps_are_those_of_decisions() -> None:
+def test_every_method_has_a_row(small: settings.Cell) -> None:
+    rows = run(small, None, list(METHODS))
+    assert [one.method for one in rows] == list(METHODS)
+    assert all(0 <= one.gap <= 1 and one.standard_error > 0 for one in rows)
+
+
+def test_gaps_are_those_of_decisions_and_their_standard_errors() -> None:
+    """Two models that are alike, one that is alike for some users, and one that was fitted on other units."""
     world = Synthetic(n_users=6, n_clusters=2, dim=3).world(0)
     drawn = world.draw(60, 1)
-    model, other = ct.Independent().fit(drawn.logs), ct.Pooled().fit(drawn.logs)
-    service = np.full(6, 1 / 6)
-    models = {"a": model, "b": other, "c": ct.Independent().fit(drawn.logs)}
-    gaps = mean_gaps(models, world, 40, np.random.default_rng(5), service)
-    (block,) = world.requests(40, np.random.default_rng(5), service)
-    value = np.einsum("bkd,bd->bk", block.actions, world.truth.theta[block.user])
+    labels, service = [0, 0, 1, 2, 3, 4], np.full(6, 1 / 6)
+    long = ct.Logs.from_arrays(drawn.user, 2 * drawn.action, drawn.reward)
+    models = {
+        "alone": ct.Independent().fit(drawn.logs),
+        "pooled": ct.Pooled().fit(drawn.logs),
+        "again": ct.Independent().fit(drawn.logs),
+        "some": ct.Oracle(labels).fit(drawn.logs),
+        "optimist": ct.LinUCB().fit(drawn.logs),
+        "squared": ct.Independent(bonus=ct.Bonus(form="squared")).fit(drawn.logs),
+        "greedy": ct.Independent(bonus=ct.Bonus(sign=0)).fit(drawn.logs),
+        "units": ct.Independent().fit(long),
+        "fewer users": ct.Independent(bonus=ct.Bonus(sign=0)).fit(ct.summarize(drawn.logs).without([2])),
+    }
+    gaps = mean_gaps(models, world, 300, np.random.default_rng(5), service)
+    blocks = list(world.requests(300, np.random.default_rng(5), service, 256))
+    user = np.concatenate([block.user for block in blocks])
+    actions = np.concatenate([block.actions for block in blocks])
+    value = np.einsum("bkd,bd->bk", actions, world.truth.theta[user])
     for name, one in models.items():
-        picked = [one.decide(u, a).index for u, a in zip(block.user, block.actions, strict=True)]
-        lost = value.max(axis=1) - value[np.arange(40), picked]
-        assert gaps[name] == pytest.approx(lost.mean())
-    assert gaps["a"] == gaps["c"] != gaps["b"]
+        picked = [one.decide(u, a).index for u, a in zip(user, actions, strict=True)]
+        lost = value.max(axis=1) - value[np.arange(300), picked]
+        assert gaps[name].mean == pytest.approx(lost.mean()), name
+        assert gaps[name].standard_error == pytest.approx(lost.std() / np.sqrt(300)), name
+    assert gaps["alone"] == gaps["again"] != gaps["pooled"]
+
+
+@pytest.mark.parametrize("sign", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_kernel_and_its_twin_lose_the_same(sign: float, squared: bool) -> None:
+    rng = np.random.default_rng(3)
+    n, dim, candidates, groups = 40, 7, 5, 4
+    wild = rng.standard_normal((groups, 9, dim))
+    factor = pack(
+        np.asarray(np.linalg.cholesky(wild.swapaxes(1, 2) @ wild + 0.1 * np.eye(dim)), dtype=np.float64)
+    )
+    given = rng.integers(0, groups, n), rng.standard_normal((n, candidates, dim))
+    theta, wide = rng.standard_normal((groups, dim)), np.array([0.0, 0.01, 1.0, 30.0])
+    lost = {}
+    for twin in (_kernels, _plain):
+        turned, value, out = np.empty((n, dim, candidates)), np.empty((n, candidates)), np.full(n, -1.0)
+        twin.turn(given[1], theta[given[0]], turned, value)
+        lose = _plain.lose if twin is _plain else _kernels.lose_for(dim, candidates)
+        lose(np.arange(1, n), given[0], turned, value, theta[::-1].copy(), factor, wide, sign, squared, out)
+        lost[twin] = out
+    assert lost[_kernels] == pytest.approx(lost[_plain], abs=1e-12)
+    assert lost[_plain][0] == -1
 
 
 def test_squared_errors_and_tuning_are_those_of_the_rows() -> None:
     drawn = Synthetic(n_users=5, n_clusters=1, dim=3, noise=0.5).draw(200, 0)
-    training = Training.of(drawn)
+    training = Training(drawn, "paper_tables")
     model = ct.Independent().fit(training.halves[0])
     rows = slice(1, None, 2)
     user, action, reward = drawn.user[rows], drawn.action[rows], drawn.reward[rows]
     residual = reward - np.einsum("nd,nd->n", action, model.theta[user])
-    assert squared_error(model, training.halves[1]) == pytest.approx(float(residual @ residual))
+    assert HeldOut.of(training.halves[1]).squared_error(model.theta) == pytest.approx(
+        float(residual @ residual)
+    )
     ridges = [Independent(confidence=ct.Confidence(ridge=ridge)) for ridge in (1e-3, 10.0, 1e5)]
-    errors = [squared_error(one.fit(training.halves[0]), training.halves[1]) for one in ridges]
+    held_out = HeldOut.of(training.halves[1])
+    errors = [held_out.squared_error(one.fit(training.halves[0]).theta) for one in ridges]
     assert tuned(ridges, training) is ridges[int(np.argmin(errors))]

@@ -19,6 +19,7 @@ def row(method: str, gap: float, **more: Any) -> Row:
         "logging": "random",
         "seed": 0,
         "gap": gap,
+        "standard_error": 0.0,
         "seconds": 0.0,
         "neighbours": 1.0,
     }

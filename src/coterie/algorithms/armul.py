@@ -97,7 +97,7 @@ class ARMUL:
         """Fitted model of statistics or logs; `validation`, statistics of other rows, chooses the penalty."""
         stats, folds = self._read(data, validation, progress)
         scale = scale_of(stats, rescale=self.rescale)
-        penalty = self._chosen(folds, scale, progress) if isinstance(self.penalty, str) else self.penalty
+        penalty = self.choose(folds, scale, progress) if isinstance(self.penalty, str) else self.penalty
         shrunk = self._solved(stats, (float(penalty),), scale)[0]
         slots = Slots(
             name="ARMUL",
@@ -142,8 +142,11 @@ class ARMUL:
         odd, even = halves(data, progress)
         return odd + even, ((odd, even), (even, odd)) if even.n_samples else ((odd, odd),)
 
-    def _chosen(self, folds: Folds, scale: float, progress: Progress) -> float:
-        """Penalty of the grid with the least squared error on the rows held out, the first if several."""
+    def choose(self, folds: Folds, scale: float = 1.0, progress: Progress = silent) -> float:
+        """Penalty of the grid with the least squared error on the rows held out, the first if several.
+
+        Each fold is a pair of statistics: to learn from, and to be judged by.
+        """
         errors = np.zeros(len(self.grid))
         for done, (learned, held) in enumerate(folds):
             rows = learned.index.rows(held.users)

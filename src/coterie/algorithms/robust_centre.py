@@ -119,7 +119,7 @@ def descend(stats: UserStatistics, scale: float, penalty: float, steps: int, rat
     the order of Duan and Wang's own program, one step for the users in each for the centre.
     """
     gram, moment = packed.unpack(stats.packed_gram) / scale**2, stats.moment / scale
-    count = np.maximum(stats.count, np.finfo(np.float64).tiny)[:, np.newaxis]
+    count = np.where(stats.count > 0, stats.count, 1.0)[:, np.newaxis]
     shrunk_by = rate * penalty * np.sqrt(stats.dim / count)
     centre, own = np.zeros(stats.dim), np.zeros_like(moment)
     for _ in range(steps):

@@ -30,6 +30,7 @@ from coterie.cli.output import progress_bar
 @click.option(
     "--data", envvar="COTERIE_DATA", metavar="DIR", help="Folder of ratings files (default: COTERIE_DATA)."
 )
+@click.option("--method", multiple=True, help="Only this method, by the name of its row; may be repeated.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Seeds (default: 10, with --quick 2).")
 @click.option(
     "--quick", is_flag=True, help="Two seeds and fewer requests: minutes, not a quarter of an hour."
@@ -63,7 +64,9 @@ def command(out: str, **options: Any) -> None:
     folder = Path(out)
     with progress_bar() as progress:
         jobs = options["jobs"] or os.cpu_count() or 1
-        rows = store.rows_of(cells, folder, options["data"], jobs, progress)
+        rows = store.rows_of(
+            cells, folder, options["data"], jobs, progress, methods=options["method"] or None
+        )
     _write(folder, rows, {"preset": options["preset"], "seeds": seeds, "quick": options["quick"]})
 
 

@@ -1,29 +1,30 @@
-"""One cell of an experiment: a world, a log, every method, and the gap of each on the same requests.
+"""One cell of an experiment: a world, a log, methods, and the gap of each on the same requests.
 
-Takes: a `Cell`.
-Gives: a `Row` per method.
+Takes: a `Cell` and names of methods.
+Gives: a `Row` per method. The log and the requests depend on the cell alone, so that a method that is
+asked for later meets the same ones.
 Paper: "the first half of |D| is used for offline training and the second half for evaluation".
 Next: `store`.
 """
 
 import time
 import warnings
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
 
 from coterie.errors import CoterieWarning
-from coterie.evaluation import gaps_of
+from coterie.experiments.asked import mean_gaps
 from coterie.experiments.datasets import world_of
-from coterie.experiments.methods import Training, fitted
+from coterie.experiments.methods import METHODS, Method, Training
 from coterie.experiments.settings import Cell
 from coterie.model import Model
-from coterie.worlds import World
 
 
 class Row(msgspec.Struct, frozen=True):
-    """The gap of one method in one cell."""
+    """The gap of one method in one cell, and the standard error of its mean over the requests."""
 
     experiment: str
     dataset: str
@@ -33,62 +34,46 @@ class Row(msgspec.Struct, frozen=True):
     logging: str
     seed: int
     gap: float
+    standard_error: float
     seconds: float
     neighbours: float
 
 
-def run(cell: Cell, folder: str | None) -> list[Row]:
-    """Rows of a cell; the same whatever else is running."""
+def run(
+    cell: Cell, folder: str | None, names: Sequence[str], methods: Mapping[str, Method] = METHODS
+) -> list[Row]:
+    """Rows of these methods; the same whatever else is running, and whichever others are asked for."""
     world = world_of(cell, folder)
-    rng = np.random.default_rng(cell.entropy)
-    probabilities = world.service.probabilities(world.truth, rng)
-    training = Training.of(world.draw(cell.size // 2, rng, probabilities))
-    models, seconds = {}, {}
+    log, asked = (np.random.default_rng([*cell.entropy, stream]) for stream in range(2))
+    probabilities = world.service.probabilities(world.truth, log)
+    training = Training(world.draw(cell.size // 2, log, probabilities), cell.preset)
+    models: dict[str, Model] = {}
+    seconds: dict[str, float] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoterieWarning)  # the report says which settings these are
-        clock = time.perf_counter()
-        for name, model in fitted(training, cell.preset):
-            models[name], seconds[name] = model, time.perf_counter() - clock
+        for name in names:
+            if methods[name].clusters and world.truth.labels is None:
+                continue
             clock = time.perf_counter()
-    gaps = mean_gaps(models, world, cell.rounds, rng, probabilities)
+            models[name] = methods[name].fit(training)
+            seconds[name] = time.perf_counter() - clock
+    gaps = mean_gaps(models, world, cell.rounds, asked, probabilities)
+    row = partial(
+        Row,
+        experiment=cell.experiment,
+        dataset=cell.dataset,
+        size=cell.size,
+        distribution=cell.distribution,
+        logging=cell.logging,
+        seed=cell.seed,
+    )
     return [
-        Row(
-            experiment=cell.experiment,
-            dataset=cell.dataset,
+        row(
             method=name,
-            size=cell.size,
-            distribution=cell.distribution,
-            logging=cell.logging,
-            seed=cell.seed,
-            gap=gaps[name],
+            gap=gaps[name].mean,
+            standard_error=gaps[name].standard_error,
             seconds=seconds[name],
-            neighbours=model.report.mean_pooled_users,
+            neighbours=float(model.pooled_users.mean()),
         )
         for name, model in models.items()
     ]
-
-
-def mean_gaps(
-    models: dict[str, Model], world: World, rounds: int, rng: np.random.Generator, probabilities: Any
-) -> dict[str, float]:
-    """Mean suboptimality gap of each model on the same requests; equal models are asked once."""
-    first = _alike(models)
-    lost = dict.fromkeys(set(first.values()), 0.0)
-    for block in world.requests(rounds, rng, probabilities):
-        theta = world.truth.theta[block.user]
-        for name in lost:
-            index = models[name].decide_many(block.user, block.actions, threads=1).index
-            lost[name] += float(gaps_of(index, block.actions, theta).sum())
-    return {name: lost[first[name]] / rounds for name in models}
-
-
-def _alike(models: dict[str, Model]) -> dict[str, str]:
-    """For each model the name of the first one that decides exactly as it does."""
-    known: dict[tuple[Any, ...], str] = {}
-    first = {}
-    for name, model in models.items():
-        policy = model.policy
-        parts = (policy.group, policy.theta, policy.factor, policy.multiplier)
-        key = (model.bonus, model.scale, *(part.tobytes() for part in parts))
-        first[name] = known.setdefault(key, name)
-    return first

@@ -1,136 +1,211 @@
 """The methods that are compared: the paper's rows, and those that an honest report needs beside them.
 
 Takes: the logs of a cell, its statistics, and the truth (which only the oracle is shown).
-Gives: a fitted model per method.
+Gives: a fitted model per method; a new method is one more entry of `METHODS`.
 Paper: "Benchmark Methods"; `docs/deviations.md` on the rows that cannot be matched.
 Next: `cell`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from coterie import presets
-from coterie.algorithms import Independent, OffC2LUB, OffCLUB, Oracle, Pooled
+from coterie.algorithms import (
+    ARMUL,
+    CLUB,
+    DBSCAN,
+    SCLUB,
+    Independent,
+    LinUCB,
+    OffC2LUB,
+    OffCLUB,
+    Oracle,
+    Pooled,
+    XMeans,
+)
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
-from coterie.experiments.settings import GAPS
+from coterie.experiments.settings import GAPS, PENALTIES, RIDGES, SCALES, UNDERTRAINED, Cell
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.packed import unpack
 from coterie.statistics import UserStatistics, summarize
 from coterie.worlds import Drawn
 
-RIDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-SCALES = (0.2, 0.5, 1.0, 2.0)
-PENALTIES = (*(0.05 * 2.0**-k for k in range(8, 0, -1)), *(0.05 * i for i in range(1, 21)))
 GREEDY = Bonus(sign=0)
 FIXED_GAP = "Off-C2LUB"
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What methods are trained on: the log, its statistics, two halves for tuning, the true clusters."""
+    """What methods are trained on: a drawn log, its statistics, two halves for tuning, the preset."""
 
-    logs: Logs
-    stats: UserStatistics
-    halves: tuple[UserStatistics, UserStatistics]
-    labels: Any
+    drawn: Drawn
+    preset: str
 
-    @classmethod
-    def of(cls, drawn: Drawn) -> "Training":
-        """Training data of a drawn log; rows go to the halves in turn."""
-        parts = [
-            summarize(Logs.from_arrays(drawn.user[i::2], drawn.action[i::2], drawn.reward[i::2]), threads=1)
-            for i in range(2)
-        ]
-        everybody = _nobody(drawn)
-        halves = everybody + parts[0], everybody + parts[1]
-        return cls(drawn.logs, everybody + summarize(drawn.logs, threads=1), halves, drawn.truth.labels)
+    @cached_property
+    def logs(self) -> Logs:
+        """The rows in their order."""
+        return self.drawn.logs
 
+    @cached_property
+    def stats(self) -> UserStatistics:
+        """Statistics in which every user of the world is known, users without data included."""
+        return _nobody(self.drawn) + summarize(self.logs, threads=1)
 
-def fitted(training: Training, preset: str) -> Iterator[tuple[str, Model]]:
-    """Each method's name and its model."""
-    stats = training.stats
-    setting = presets.paper_tables if preset == "paper_tables" else presets.paper_text
-    yield "Off-CLUB", OffCLUB(**setting("OffCLUB")).fit(stats)
-    for gap in GAPS:
-        yield f"{FIXED_GAP}@{gap:g}", OffC2LUB(gap=gap, **setting("OffC2LUB")).fit(stats)
-    for name, more in _POLICIES.items():
-        yield name, OffC2LUB(**more, **setting("OffC2LUB")).fit(stats)
-    for name, algorithm in _online().items():
-        yield name, algorithm.fit(training.logs if name in _NEED_ROWS else stats)
-    unpooled = Independent(**setting("Independent"))
-    yield "LCB_IND", unpooled.fit(stats)
-    yield "Ridge_IND", replace(unpooled, bonus=GREEDY).fit(stats)
-    yield "Ridge_IND_tuned", tuned([_ridge(ridge) for ridge in RIDGES], training).fit(stats)
-    yield "Pooled", Pooled(**setting("Pooled")).fit(stats)
-    for name, grid in _grids().items():
-        yield name, tuned(grid, training).fit(stats)
-    if training.labels is not None:
-        yield (
-            "Oracle",
-            Oracle(training.labels[stats.users], confidence=Confidence(ridge=0.5), bonus=GREEDY).fit(stats),
+    @cached_property
+    def halves(self) -> tuple[UserStatistics, UserStatistics]:
+        """Statistics of every second row, and of the others."""
+        user, action, reward = self.drawn.user, self.drawn.action, self.drawn.reward
+        first, second = (
+            summarize(Logs.from_arrays(user[i::2], action[i::2], reward[i::2]), threads=1) for i in range(2)
         )
+        return _nobody(self.drawn) + first, _nobody(self.drawn) + second
+
+    def settings(self, algorithm: str) -> dict[str, Any]:
+        """Keyword arguments of the preset."""
+        make = presets.paper_tables if self.preset == "paper_tables" else presets.paper_text
+        return make(algorithm)
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to fit a method, and the extra package that it needs; `kind` says whose row it is."""
+
+    fit: Callable[[Training], Model]
+    kind: str = "honest"
+    needs: str | None = None
+    clusters: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether what it needs is there."""
+        return self.needs is None or find_spec(self.needs) is not None
+
+
+def _off_club(training: Training) -> Model:
+    return OffCLUB(**training.settings("OffCLUB")).fit(training.stats)
+
+
+def _off_c2lub(training: Training, **more: Any) -> Model:
+    return OffC2LUB(**more, **training.settings("OffC2LUB")).fit(training.stats)
+
+
+def _on_statistics(training: Training, algorithm: Any) -> Model:
+    return algorithm.fit(training.stats)  # type: ignore[no-any-return]
+
+
+def _on_rows(training: Training, algorithm: Any) -> Model:
+    return algorithm.fit(training.logs)  # type: ignore[no-any-return]
+
+
+def _armul(training: Training, algorithm: ARMUL) -> Model:
+    """The penalty by two folds, as `ARMUL.fit` does on logs; the halves are already there."""
+    first, second = training.halves
+    chosen = algorithm.choose(((first, second), (second, first)))
+    return replace(algorithm, penalty=chosen).fit(training.stats)
+
+
+def _unpooled(training: Training, bonus: Bonus | None = None) -> Model:
+    """Ridge regression per user at the given ridge; pessimistic unless told otherwise."""
+    algorithm = Independent(**training.settings("Independent"))
+    return (algorithm if bonus is None else replace(algorithm, bonus=bonus)).fit(training.stats)
+
+
+def _pooled(training: Training) -> Model:
+    return Pooled(**training.settings("Pooled")).fit(training.stats)
+
+
+def _tuned(training: Training, make: Callable[[float], Any], grid: Sequence[float]) -> Model:
+    algorithm = tuned([make(value) for value in grid], training)
+    return algorithm.fit(training.stats)  # type: ignore[no-any-return]
+
+
+def _oracle(training: Training) -> Model:
+    labels: Any = training.drawn.truth.labels
+    algorithm = Oracle(labels[training.stats.users], confidence=Confidence(ridge=0.5), bonus=GREEDY)
+    return algorithm.fit(training.stats)
+
+
+def _ridge(ridge: float) -> Independent:
+    return Independent(confidence=Confidence(ridge=ridge), bonus=GREEDY)
+
+
+def _club(scale: float) -> CLUB:
+    return CLUB(graph_scale=scale)
+
+
+def _sclub(scale: float) -> SCLUB:
+    return SCLUB(graph_scale=scale)
+
+
+METHODS: dict[str, Method] = {
+    "LinUCB_IND": Method(partial(_on_statistics, algorithm=LinUCB()), "paper"),
+    "CLUB": Method(partial(_on_statistics, algorithm=CLUB()), "paper"),
+    "SCLUB": Method(partial(_on_statistics, algorithm=SCLUB()), "paper"),
+    "DBSCAN_Improve": Method(partial(_on_statistics, algorithm=DBSCAN()), "paper", "sklearn"),
+    "XMeans_Improve": Method(partial(_on_statistics, algorithm=XMeans()), "paper", "sklearn"),
+    "ARMUL": Method(
+        partial(_armul, algorithm=ARMUL(penalty="validate", grid=UNDERTRAINED, steps=10, rate=0.01)), "paper"
+    ),
+    "Off-CLUB": Method(_off_club, "paper"),
+    **{f"{FIXED_GAP}@{gap:g}": Method(partial(_off_c2lub, gap=gap), "paper") for gap in GAPS},
+    "Off-C2LUB_Underestimation": Method(partial(_off_c2lub, gap="under"), "paper"),
+    "Off-C2LUB_Overestimation": Method(partial(_off_c2lub, gap="over"), "paper"),
+    "Off-C2LUB_Overestimation_mutual": Method(partial(_off_c2lub, gap="over", sharing="mutual")),
+    "Off-C2LUB_Overestimation_global": Method(partial(_off_c2lub, gap="over", sharing="global")),
+    "LCB_IND": Method(_unpooled),
+    "Ridge_IND": Method(partial(_unpooled, bonus=GREEDY)),
+    "Ridge_IND_tuned": Method(partial(_tuned, make=_ridge, grid=RIDGES)),
+    "CLUB_tuned": Method(partial(_tuned, make=_club, grid=SCALES)),
+    "SCLUB_tuned": Method(partial(_tuned, make=_sclub, grid=SCALES)),
+    "CLUB_replayed": Method(partial(_on_rows, algorithm=CLUB(replay=True))),
+    "SCLUB_staged": Method(partial(_on_rows, algorithm=SCLUB(staged=True))),
+    "ARMUL_converged": Method(
+        partial(_armul, algorithm=ARMUL(penalty="validate", grid=PENALTIES, bonus=GREEDY))
+    ),
+    "Pooled": Method(_pooled),
+    "Oracle": Method(_oracle, clusters=True),
+}
+
+
+def methods_of(cell: Cell) -> tuple[str, ...]:
+    """Names of the methods that a cell's experiment compares; Off-C2LUB@x for each gap x of a grid."""
+    return tuple(METHODS) if cell.experiment in {"sufficient", "scarce"} else ()
 
 
 def tuned(candidates: Sequence[Any], training: Training) -> Any:
     """The algorithm whose fit on one half of the rows has the least squared error on the other half."""
     first, second = training.halves
-    return min(candidates, key=lambda algorithm: squared_error(algorithm.fit(first), second))
+    held_out = HeldOut.of(second)
+    return min(candidates, key=lambda algorithm: held_out.squared_error(algorithm.fit(first).theta))
 
 
-def squared_error(model: Model, held_out: UserStatistics) -> float:
-    r"""Sum of squared residuals on other rows of the same users, from their sums alone.
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Sums of rows that were held out, with square Grams."""
 
-    .. math:: \sum_u \left( \sum r^2 - 2 \theta_u' b_u + \theta_u' G_u \theta_u \right)
-    """
-    theta = model.theta
-    gram = unpack(held_out.packed_gram)
-    explained = 2 * np.einsum("ud,ud->", theta, held_out.moment)
-    return float(held_out.reward_square.sum() - explained + np.einsum("ud,ude,ue->", theta, gram, theta))
+    gram: Any
+    moment: Any
+    reward_square: float
 
+    @classmethod
+    def of(cls, stats: UserStatistics) -> "HeldOut":
+        """The sums of these statistics."""
+        return cls(unpack(stats.packed_gram), stats.moment, float(stats.reward_square.sum()))
 
-_POLICIES: dict[str, dict[str, Any]] = {
-    "Off-C2LUB_Underestimation": {"gap": "under"},
-    "Off-C2LUB_Overestimation": {"gap": "over"},
-    "Off-C2LUB_Overestimation_mutual": {"gap": "over", "sharing": "mutual"},
-    "Off-C2LUB_Overestimation_global": {"gap": "over", "sharing": "global"},
-}
-_NEED_ROWS = ("CLUB_replayed", "SCLUB_staged", "ARMUL", "ARMUL_converged")
+    def squared_error(self, theta: Any) -> float:
+        r"""Sum of squared residuals (of users in the same order), from their sums alone.
 
-
-def _online() -> dict[str, Any]:
-    """The baselines of the paper, by the name of their rows."""
-    from coterie.algorithms import ARMUL, CLUB, DBSCAN, SCLUB, LinUCB, XMeans
-
-    return {
-        "LinUCB_IND": LinUCB(),
-        "CLUB": CLUB(),
-        "CLUB_replayed": CLUB(replay=True),
-        "SCLUB": SCLUB(),
-        "SCLUB_staged": SCLUB(staged=True),
-        "DBSCAN_Improve": DBSCAN(),
-        "XMeans_Improve": XMeans(),
-        "ARMUL": ARMUL(penalty="validate", steps=10, rate=0.01),
-        "ARMUL_converged": ARMUL(penalty="validate", grid=PENALTIES, bonus=GREEDY),
-    }
-
-
-def _grids() -> dict[str, list[Any]]:
-    from coterie.algorithms import CLUB, SCLUB
-
-    grids: dict[str, Callable[[float], Any]] = {
-        "CLUB_tuned": lambda scale: CLUB(graph_scale=scale),
-        "SCLUB_tuned": lambda scale: SCLUB(graph_scale=scale),
-    }
-    return {name: [make(scale) for scale in SCALES] for name, make in grids.items()}
-
-
-def _ridge(ridge: float) -> Independent:
-    return Independent(confidence=Confidence(ridge=ridge), bonus=GREEDY)
+        .. math:: \sum_u \left( \sum r^2 - 2 \theta_u' b_u + \theta_u' G_u \theta_u \right)
+        """
+        explained = (2 * self.moment - (self.gram @ theta[:, :, np.newaxis])[:, :, 0]) * theta
+        return self.reward_square - float(explained.sum())
 
 
 def _nobody(drawn: Drawn) -> UserStatistics:

@@ -19,6 +19,10 @@ SEEDS = 10
 QUICK_SEEDS = 2
 QUICK_ROUNDS = 2_000
 GAPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)  # the grid on which the fixed gap is chosen
+RIDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # the grids on which honest rows are tuned
+SCALES = (0.2, 0.5, 1.0, 2.0)
+UNDERTRAINED = (0.05, 0.1, 0.2, 0.5, 1.0)  # the range that the paper prints
+PENALTIES = (0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2, 0.6)
 N_USERS, DIM, N_CLUSTERS, NOISE, CANDIDATES = 1000, 20, 10, 0.05, 20
 
 

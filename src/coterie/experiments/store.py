@@ -16,6 +16,7 @@ import msgspec
 
 from coterie.array_file import replace_file
 from coterie.experiments.cell import Row, run
+from coterie.experiments.methods import METHODS, methods_of
 from coterie.experiments.settings import Cell
 from coterie.progress import Progress, silent
 
@@ -23,29 +24,69 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def rows_of(
-    cells: Sequence[Cell], out: Path, folder: str | None, jobs: int, progress: Progress = silent
+    cells: Sequence[Cell],
+    out: Path,
+    folder: str | None,
+    jobs: int,
+    progress: Progress = silent,
+    *,
+    methods: Sequence[str] | None = None,
 ) -> list[Row]:
-    """Rows of all cells; those with a file in `out/cells` are not run again."""
+    """Rows of all cells; methods that have a row in `out/cells` are not run again.
+
+    `methods` are those asked for; unless given, the cells' own.
+    """
     kept = out / "cells"
     kept.mkdir(parents=True, exist_ok=True)
-    missing = [cell for cell in cells if not _file(kept, cell).is_file()]
+    asked = {cell: methods_of(cell) if methods is None else tuple(methods) for cell in cells}
+    missing = [cell for cell in cells if _missing(kept, cell, asked[cell])]
     done = len(cells) - len(missing)
     progress("cells", done, len(cells))
-    if missing:
-        with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            futures = [pool.submit(_kept, cell, kept, folder) for cell in missing]
-            for future in as_completed(futures):
-                future.result()
-                done += 1
-                progress("cells", done, len(cells))
-    decoder = msgspec.json.Decoder(list[Row])
-    return [row for cell in cells for row in decoder.decode(_file(kept, cell).read_bytes())]
+    # The largest first, so that no process is left with one at the end.
+    missing.sort(key=lambda cell: -cell.size)
+    todo = [(cell, kept, folder, asked[cell]) for cell in missing]
+    for _ in _finished(todo, jobs):
+        done += 1
+        progress("cells", done, len(cells))
+    return [row for cell in cells for row in _read(kept, cell) if row.method in asked[cell]]
 
 
-def _kept(cell: Cell, kept: Path, folder: str | None) -> None:
-    """Run a cell and write its rows in one step."""
-    rows = msgspec.json.encode(run(cell, folder))
-    replace_file(_file(kept, cell), lambda path: path.write_bytes(rows))
+def _finished(todo: Sequence[tuple[Cell, Path, str | None, Sequence[str]]], jobs: int) -> Iterator[None]:
+    """Run the cells in processes; one item as each is done. The first failure ends the others' waiting."""
+    if not todo:
+        return
+    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(keep, *one) for one in todo]
+        try:
+            yield from (future.result() for future in as_completed(futures))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def keep(cell: Cell, kept: Path, folder: str | None, names: Sequence[str]) -> None:
+    """Run the methods that have no row yet and write all rows in one step."""
+    known = _read(kept, cell)
+    order = {name: at for at, name in enumerate(METHODS)}
+    rows = [*known, *run(cell, folder, _missing(kept, cell, names))]
+    rows.sort(key=lambda row: order.get(row.method, len(order)))
+    replace_file(_file(kept, cell), lambda path: path.write_bytes(msgspec.json.encode(rows)))
+
+
+def _missing(kept: Path, cell: Cell, names: Sequence[str]) -> list[str]:
+    """Methods without a row; one that needs clusters has none where there are no clusters."""
+    known = {row.method for row in _read(kept, cell)}
+    possible = cell.dataset == "synthetic"
+    return [
+        name
+        for name in names
+        if name not in known and METHODS[name].is_installed and (possible or not METHODS[name].clusters)
+    ]
+
+
+def _read(kept: Path, cell: Cell) -> list[Row]:
+    """Rows that are kept."""
+    file = _file(kept, cell)
+    return msgspec.json.decode(file.read_bytes(), type=list[Row]) if file.is_file() else []
 
 
 def _file(kept: Path, cell: Cell) -> Path:

@@ -31,6 +31,55 @@ def delete_edges(
 
 
 @nb.njit(nogil=True, cache=True)
+def split_then_merge(
+    count: Any, moment: Any, gram: Any, theta: Any, graph_scale: float, ridge: float, label: Any
+) -> None:
+    """One pass of splits, then merges until none is left; see `_plain.split_then_merge`."""
+    n, dim = moment.shape
+    factor = np.empty((dim, dim))
+    c_count, c_moment, c_gram = np.zeros(n + 1), np.zeros((n + 1, dim)), np.zeros((n + 1, dim, dim))
+    c_theta, radius, alive = np.zeros((n + 1, dim)), np.zeros(n + 1), np.zeros(n + 1, dtype=np.bool_)
+    for u in range(n):
+        c_count[0] += count[u]
+        c_moment[0] += moment[u]
+        c_gram[0] += gram[u]
+    _solve(c_gram[0], c_moment[0], ridge, factor, c_theta[0])
+    size = n
+    for u in range(n):
+        limit = graph_scale * (_radius(count[u]) + _radius(c_count[0]))
+        if size == 1 or _distance(theta[u], c_theta[0]) <= limit:
+            label[u] = 0
+            continue
+        label[u], alive[u + 1] = u + 1, True
+        size -= 1
+        c_count[u + 1], c_moment[u + 1], c_gram[u + 1] = count[u], moment[u], gram[u]
+        c_theta[u + 1], radius[u + 1] = theta[u], _radius(count[u])
+        c_count[0] -= count[u]
+        c_moment[0] -= moment[u]
+        c_gram[0] -= gram[u]
+        _solve(c_gram[0], c_moment[0], ridge, factor, c_theta[0])
+    alive[0], radius[0] = True, _radius(c_count[0])
+    merged = True
+    while merged:
+        merged = False
+        for c in range(n + 1):
+            for e in range(c + 1, n + 1):
+                if not alive[c] or not alive[e]:
+                    continue
+                if not _is_within(c_theta[c], c_theta[e], graph_scale * (radius[c] + radius[e]) / 2):
+                    continue
+                merged, alive[e] = True, False
+                c_count[c] += c_count[e]
+                c_moment[c] += c_moment[e]
+                c_gram[c] += c_gram[e]
+                _solve(c_gram[c], c_moment[c], ridge, factor, c_theta[c])
+                radius[c] = _radius(c_count[c])
+                for u in range(n):
+                    if label[u] == e:
+                        label[u] = c
+
+
+@nb.njit(nogil=True, cache=True)
 def split_and_merge(
     user: Any, action: Any, reward: Any, weight: Any,
     graph_scale: float, frequency_scale: float, ridge: float, clock: Any,
@@ -39,7 +88,9 @@ def split_and_merge(
     c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any,
 ) -> None:  # fmt: skip
     """Split and merge row by row; see `_plain.split_and_merge`."""
-    factor = np.empty((action.shape[1], action.shape[1]))
+    factor, c_radius = np.empty((action.shape[1], action.shape[1])), np.empty(size.shape[0])
+    for c in range(size.shape[0]):
+        c_radius[c] = _radius(c_count[c])
     for i in range(user.shape[0]):
         u, left = user[i], weight[i]
         while left > 0.0:
@@ -57,6 +108,7 @@ def split_and_merge(
             _add(c, w, action[i], reward[i], c_count, c_moment, c_gram)
             _solve(gram[u], moment[u], ridge, factor, theta[u])
             _solve(c_gram[c], c_moment[c], ridge, factor, c_theta[c])
+            c_radius[c] = _radius(c_count[c])
             apart = frequency_scale * _radius(t)
             old = c
             far = _distance(theta[u], c_theta[c]) > graph_scale * (_radius(count[u]) + _radius(c_count[c]))
@@ -68,20 +120,22 @@ def split_and_merge(
                     n_checked[c] += 1
                 _solve(c_gram[old], c_moment[old], ridge, factor, c_theta[old])
                 c_theta[c] = theta[u]
+                c_radius[old], c_radius[c] = _radius(c_count[old]), _radius(c_count[c])
             if not checked[u]:
                 checked[u] = True
                 n_checked[c] += 1
             _merge(c, graph_scale, apart, t, ridge, factor, label, size, n_checked,
-                   c_count, c_moment, c_gram, c_theta)  # fmt: skip
+                   c_count, c_moment, c_gram, c_theta, c_radius)  # fmt: skip
             if old != c:
                 _merge(old, graph_scale, apart, t, ridge, factor, label, size, n_checked,
-                       c_count, c_moment, c_gram, c_theta)  # fmt: skip
+                       c_count, c_moment, c_gram, c_theta, c_radius)  # fmt: skip
 
 
 @nb.njit(nogil=True, cache=True)
 def _merge(
     c: int, graph_scale: float, apart: float, t: float, ridge: float, factor: Any,
-    label: Any, size: Any, n_checked: Any, c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any,
+    label: Any, size: Any, n_checked: Any,
+    c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any, c_radius: Any,
 ) -> None:  # fmt: skip
     """Merge cluster c, if all its users were met in this stage, with the others of which that is true."""
     for e in range(size.shape[0]):
@@ -89,8 +143,8 @@ def _merge(
             return
         if e == c or size[e] == 0 or n_checked[e] < size[e]:
             continue
-        near = graph_scale * (_radius(c_count[c]) + _radius(c_count[e])) / 2
-        if _distance(c_theta[c], c_theta[e]) >= near:
+        near = graph_scale * (c_radius[c] + c_radius[e]) / 2
+        if not _is_within(c_theta[c], c_theta[e], near):
             continue
         if abs(c_count[c] / size[c] - c_count[e] / size[e]) >= apart * t / 2:
             continue
@@ -109,6 +163,7 @@ def _merge(
         c_moment[gone] = 0.0
         c_gram[gone] = 0.0
         _solve(c_gram[keep], c_moment[keep], ridge, factor, c_theta[keep])
+        c_radius[keep] = _radius(c_count[keep])
         c = keep
 
 
@@ -183,3 +238,14 @@ def _distance(one: Any, other: Any) -> Any:
     for j in range(one.shape[0]):
         total += (one[j] - other[j]) ** 2
     return np.sqrt(total)
+
+
+@nb.njit(nogil=True, cache=True)
+def _is_within(one: Any, other: Any, limit: float) -> bool:
+    """Whether the distance is below the limit; most pairs are told apart by a few coordinates."""
+    total, square = 0.0, limit * limit
+    for j in range(one.shape[0]):
+        total += (one[j] - other[j]) ** 2
+        if total > square * (1.0 + 1e-9):
+            return False
+    return bool(np.sqrt(total) < limit)

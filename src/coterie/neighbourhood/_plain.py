@@ -1,5 +1,6 @@
 """The plain twin of `_kernels.py`."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,37 @@ def delete_edges(
         limit = graph_scale * (online_radius(count[u]) + online_radius(count))
         far = edges[u] & (np.linalg.norm(theta - theta[u], axis=1) > limit)
         edges[u, far] = edges[far, u] = False
+
+
+def split_then_merge(
+    count: Array, moment: Array, gram: Array, theta: Array, graph_scale: float, ridge: float, label: Array
+) -> None:  # fmt: skip
+    """Write each user's cluster into `label` (U,): users leave everybody's cluster, then clusters merge.
+
+    Cluster 0 is what is left of everybody, at least one user; user u leaves into cluster u + 1. `gram`
+    is (U, d, d).
+    """
+    n, left = len(count), np.zeros(len(count), dtype=bool)
+    total = [count.sum(), moment.sum(axis=0), gram.sum(axis=0)]
+    centre = _ridge(total[2], total[1], ridge)
+    for u in range(n):
+        limit = graph_scale * (online_radius(count[u]) + online_radius(total[0]))
+        if np.linalg.norm(theta[u] - centre) > limit and left.sum() < n - 1:
+            left[u] = True
+            total = [sums - own[u] for sums, own in zip(total, (count, moment, gram), strict=True)]
+            centre = _ridge(total[2], total[1], ridge)
+    label[:] = np.where(left, np.arange(n) + 1, 0)
+    before = n + 2
+    while len(np.unique(label)) < before:
+        before = len(np.unique(label))
+        for c, e in combinations(range(n + 1), 2):
+            if np.isin([c, e], label).all():
+                one, other = (
+                    [column[label == k].sum(axis=0) for column in (count, moment, gram)] for k in (c, e)
+                )
+                near = graph_scale * (online_radius(one[0]) + online_radius(other[0])) / 2
+                apart = _ridge(one[2], one[1], ridge) - _ridge(other[2], other[1], ridge)
+                label[label == e] = c if np.linalg.norm(apart) < near else e
 
 
 def split_and_merge(

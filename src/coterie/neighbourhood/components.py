@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.confidence import Estimates
 from coterie.logs import Logs
@@ -128,15 +129,21 @@ def component_labels(neighbourhood: Neighbourhood, progress: Progress = silent) 
     labels = np.arange(n)
     step = max(1, _PAIRS_AT_A_TIME // max(1, n))
     for start in range(0, n, step):
-        users = range(start, min(start + step, n))
-        lenders = [np.flatnonzero(neighbourhood.trace(user).lends) for user in users]
-        borrower = np.repeat(np.array(users), [len(some) for some in lenders])
-        ends = labels[borrower], labels[np.concatenate(lenders)]
+        users = np.arange(start, min(start + step, n))
+        borrower, lender = np.nonzero(_lenders(neighbourhood, users))
+        ends = labels[users[borrower]], labels[lender]
         graph = coo_array((np.ones(len(borrower), dtype=np.int8), ends), shape=(n, n))
         labels = connected_components(graph, directed=False)[1][labels].astype(np.int64)
-        progress("finding components", users[-1] + 1, n)
+        progress("finding components", int(users[-1]) + 1, n)
     first, inverse = np.unique(labels, return_index=True, return_inverse=True)[1:]
     return np.asarray(np.argsort(np.argsort(first))[inverse], dtype=np.int64)
+
+
+def _lenders(neighbourhood: Neighbourhood, users: IntArray) -> NDArray[np.bool_]:
+    """Who lends (b, U) to these users."""
+    if isinstance(neighbourhood, Metric):
+        return neighbourhood.lenders(users)
+    return np.array([neighbourhood.trace(int(user)).lends for user in users])
 
 
 def rows_in_order(logs: Logs, stats: UserStatistics, scale: float) -> Iterator[Rows]:

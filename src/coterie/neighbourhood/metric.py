@@ -68,6 +68,15 @@ class Metric:
         threshold = self._limits(rows)[0] - both
         return Trace(distance[0], threshold, self._lends(rows, distance)[0])
 
+    def lenders(self, rows: IntArray) -> NDArray[np.bool_]:
+        """Who lends (b, U) to the users in these rows."""
+        return np.vstack(
+            [
+                self._lends(rows[part], distance)
+                for part, distance in blocks(self.theta[rows], self.theta[:-1])
+            ]
+        )
+
     def reason(self, row: int, other: int, trace: Trace) -> str:
         """Which quantity keeps the two apart."""
         for who, name in ((row, "the user"), (other, "the other user")):

@@ -46,7 +46,7 @@ class Sphere:
 
     def place(self, raw: FloatArray) -> FloatArray:
         """Divide by the length."""
-        return np.asarray(raw / np.linalg.norm(raw, axis=-1, keepdims=True))
+        return np.asarray(raw / _length(raw))
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,14 @@ class Lifted:
     def place(self, raw: FloatArray) -> FloatArray:
         """Divide by the length, append 1, divide by sqrt 2."""
         placed = np.empty((*raw.shape[:-1], self.dim))
-        placed[..., :-1] = raw / np.linalg.norm(raw, axis=-1, keepdims=True)
-        placed[..., -1] = 1.0
-        placed /= np.sqrt(2.0)
+        np.divide(raw, _length(raw) * np.sqrt(2.0), out=placed[..., :-1])
+        placed[..., -1] = np.sqrt(0.5)
         return placed
+
+
+def _length(raw: FloatArray) -> FloatArray:
+    """Lengths (..., 1) of rows, several times faster than `norm` where rows are short."""
+    return np.asarray(np.sqrt(np.einsum("...j,...j->...", raw, raw))[..., np.newaxis])
 
 
 def random_vectors(geometry: Geometry, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:

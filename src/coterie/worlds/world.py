@@ -76,10 +76,16 @@ class World:
         mean = np.einsum("ij,ij->i", action, self.truth.theta[user])
         return np.asarray(mean + self.noise * rng.standard_normal(len(user)))
 
-    def requests(self, n: int, rng: np.random.Generator, probabilities: FloatArray) -> Iterator[RequestBlock]:
+    def requests(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        probabilities: FloatArray,
+        at_a_time: int = _REQUESTS_AT_A_TIME,
+    ) -> Iterator[RequestBlock]:
         """Stream of `n` requests in blocks, so that a million need no memory."""
-        for start in range(0, n, _REQUESTS_AT_A_TIME):
-            size = min(_REQUESTS_AT_A_TIME, n - start)
+        for start in range(0, n, at_a_time):
+            size = min(at_a_time, n - start)
             user = self._users(size, probabilities, rng)
             yield RequestBlock(user, random_vectors(self.geometry, (size, self.candidates), rng))
 

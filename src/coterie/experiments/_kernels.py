@@ -1,0 +1,120 @@
+"""Compiled scoring of requests whose candidates are equally many; the twin is in `_plain.py`.
+
+Dimension and number of candidates are compile-time constants, which keeps the innermost loops over
+candidates in vector registers; the compiled code is cached on disk, one entry a shape.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+Turn = Callable[..., None]
+Lose = Callable[..., None]
+
+
+@nb.njit(nogil=True, cache=True)
+def turn(action: Any, theta: Any, turned: Any, value: Any) -> None:
+    """Lay candidates side by side and value them by the truth; see `_plain.turn`."""
+    for b in range(action.shape[0]):
+        for k in range(action.shape[1]):
+            total = 0.0
+            for j in range(action.shape[2]):
+                turned[b, j, k] = action[b, k, j]
+                total += theta[b, j] * action[b, k, j]
+            value[b, k] = total
+
+
+@nb.njit(nogil=True, inline="always")
+def _spreads(turned: Any, factor: Any, squared: bool, z: Any, spread: Any) -> None:
+    """Squared norms |L^-1 a|^2 of all candidates, or the norms: four known rows of z at a time."""
+    dim, candidates = z.shape
+    for j in range(dim):
+        for k in range(candidates):
+            z[j, k] = turned[j, k]
+    for k in range(candidates):
+        spread[k] = 0.0
+    at = 0
+    for j in range(dim):
+        i = 0
+        while i + 3 < j:
+            c0, c1, c2, c3 = factor[at + i], factor[at + i + 1], factor[at + i + 2], factor[at + i + 3]
+            for k in range(candidates):
+                z[j, k] -= c0 * z[i, k] + c1 * z[i + 1, k] + c2 * z[i + 2, k] + c3 * z[i + 3, k]
+            i += 4
+        while i < j:
+            c = factor[at + i]
+            for k in range(candidates):
+                z[j, k] -= c * z[i, k]
+            i += 1
+        scaled = 1.0 / factor[at + j]
+        for k in range(candidates):
+            z[j, k] *= scaled
+            spread[k] += z[j, k] * z[j, k]
+        at += j + 1
+    if not squared:
+        for k in range(candidates):
+            spread[k] = np.sqrt(spread[k])
+
+
+@nb.njit(nogil=True, inline="always")
+def _is_safe(chosen: int, turned: Any, factor: Any, wide: float, squared: bool, score: Any, z: Any) -> bool:
+    """Whether the best estimate stays ahead once its own width is taken off, the others' being >= 0."""
+    dim, candidates = z.shape
+    at, total = 0, 0.0
+    for j in range(dim):
+        x = turned[j, chosen]
+        for i in range(j):
+            x -= factor[at + i] * z[i, 0]
+        x /= factor[at + j]
+        z[j, 0] = x
+        total += x * x
+        at += j + 1
+    left = score[chosen] - wide * (total if squared else np.sqrt(total))
+    ahead = True
+    for k in range(candidates):
+        ahead = ahead and (k == chosen or score[k] < left)
+    return ahead
+
+
+@cache
+def lose_for(dim: int, candidates: int) -> Lose:
+    """Kernel for one shape of requests; see `_plain.lose` for what it does."""
+
+    @nb.njit(nogil=True, cache=True, fastmath={"contract"})
+    def lose(
+        rows: Any, group: Any, turned: Any, value: Any, theta: Any, factor: Any, wide: Any,
+        sign: float, squared: bool, lost: Any,
+    ) -> None:  # fmt: skip
+        z, score, spread = np.empty((dim, candidates)), np.empty(candidates), np.empty(candidates)
+        for row in rows:
+            g = group[row]
+            for k in range(candidates):
+                score[k] = 0.0
+            for j in range(dim):
+                t = theta[g, j]
+                for k in range(candidates):
+                    score[k] += t * turned[row, j, k]
+            chosen = 0
+            for k in range(1, candidates):
+                if score[k] > score[chosen]:
+                    chosen = k
+            if sign > 0.0 or (sign < 0.0 and not _is_safe(
+                chosen, turned[row], factor[g], wide[g], squared, score, z
+            )):  # fmt: skip
+                _spreads(turned[row], factor[g], squared, z, spread)
+                for k in range(candidates):
+                    score[k] += sign * wide[g] * spread[k]
+                chosen = 0
+                for k in range(1, candidates):
+                    if score[k] > score[chosen]:
+                        chosen = k
+            best = value[row, 0]
+            for k in range(1, candidates):
+                best = max(best, value[row, k])
+            lost[row] = best - value[row, chosen]
+
+    compiled: Lose = lose
+    return compiled
