@@ -31,6 +31,7 @@ _WHERE = {
     "ARMUL": "coterie.algorithms",
     "CLUB": "coterie.algorithms",
     "LinUCB": "coterie.algorithms",
+    "Mixture": "coterie.algorithms",
     "SCLUB": "coterie.algorithms",
     "load": "coterie.model_file",
     "CoterieError": "coterie.errors",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from coterie.algorithms import SCLUB as SCLUB
     from coterie.algorithms import Independent as Independent
     from coterie.algorithms import LinUCB as LinUCB
+    from coterie.algorithms import Mixture as Mixture
     from coterie.algorithms import OffC2LUB as OffC2LUB
     from coterie.algorithms import OffCLUB as OffCLUB
     from coterie.algorithms import Oracle as Oracle

@@ -13,7 +13,10 @@ from coterie import array_file
 from coterie.array_file import Arrays
 from coterie.decision import Bonus, Policy
 from coterie.errors import warn
+from coterie.mixture.population import Population
+from coterie.mixture.sharing import SharedComponents
 from coterie.model import Model
+from coterie.model.mixture_model import MixtureModel
 from coterie.model.model import Evidence
 from coterie.model.report import FitReport
 from coterie.model.settings import confidence_from, require_known, settings_of
@@ -24,6 +27,7 @@ from coterie.statistics.user_statistics import KIND as STATISTICS
 from coterie.user_ids import UserIndex
 
 MODEL = "model"
+_POPULATION = ("log_weight", "centre", "spread", "doubt")
 _POLICY = ("group", "theta", "factor", "multiplier", "count", "n_pooled")
 
 
@@ -41,6 +45,9 @@ def save(model: Model, path: str | os.PathLike[str], *, compact: bool = False) -
         "intercept": model.intercept,
         "report": asdict(model.report),
     }
+    if isinstance(model, MixtureModel):
+        arrays |= {f"population.{name}": getattr(model.population, name) for name in _POPULATION}
+        parameters["population"] = {"noise": model.population.noise}
     if compact:
         warn("saved compact: decisions stay the same; neighbours, explain and statistics are lost")
     elif model.evidence is not None:
@@ -69,7 +76,12 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
 def _model(arrays: Arrays, given: dict[str, Any]) -> Model:
     index = UserIndex(arrays["users"])
     described = given.get("evidence")
-    return Model(
+    more: dict[str, Any] = {}
+    if "population" in given:
+        learned = {name: arrays[f"population.{name}"] for name in _POPULATION}
+        more["population"] = Population(**learned, noise=given["population"]["noise"])
+    return (MixtureModel if more else Model)(
+        **more,
         algorithm=given["algorithm"],
         parameters=given["parameters"],
         index=index,
@@ -95,6 +107,8 @@ def _evidence_out(evidence: Evidence) -> tuple[dict[str, Any], dict[str, Any]]:
         described |= {"strict": hood.strict, "mutual": hood.mutual}
     elif isinstance(hood, SameLabel):
         arrays["hood.labels"] = hood.labels
+    elif isinstance(hood, SharedComponents):
+        arrays |= {"hood.responsibility": hood.responsibility, "hood.own": hood.own}
     return arrays, described
 
 
@@ -111,5 +125,7 @@ def _neighbourhood(arrays: Arrays, described: dict[str, Any], n_users: int) -> N
         return Metric(*points, strict=described["strict"], mutual=described["mutual"])
     if kind == "SameLabel":
         return SameLabel(arrays["hood.labels"])
+    if kind == "SharedComponents":
+        return SharedComponents(arrays["hood.responsibility"], arrays["hood.own"])
     simple: dict[str, type[Everybody | Alone]] = {"Everybody": Everybody, "Alone": Alone}
     return simple[kind](n_users)

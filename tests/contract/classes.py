@@ -54,3 +54,9 @@ def logs_of(kind: str = "text", *, intercept: bool = False) -> ct.Logs:
 
 def fitted(algorithm: Any, kind: str = "text", **settings: Any) -> Any:
     return make(algorithm, confidence=ct.Confidence(noise=0.01), **settings).fit(ct.summarize(logs_of(kind)))
+
+
+def obeys(algorithm: Any, law: str) -> bool:
+    """Whether the class does not list the law among those that it does not obey."""
+    listed = " ".join(algorithm.__doc__.partition("Laws that it does not obey:")[2].split())
+    return law not in listed

@@ -5,6 +5,7 @@ from coterie.algorithms.club import CLUB
 from coterie.algorithms.dbscan import DBSCAN
 from coterie.algorithms.independent import Independent
 from coterie.algorithms.linucb import LinUCB
+from coterie.algorithms.mixture import Mixture
 from coterie.algorithms.off_c2lub import OffC2LUB
 from coterie.algorithms.off_club import OffCLUB
 from coterie.algorithms.oracle import Oracle
@@ -19,6 +20,7 @@ __all__ = [
     "SCLUB",
     "Independent",
     "LinUCB",
+    "Mixture",
     "OffC2LUB",
     "OffCLUB",
     "Oracle",

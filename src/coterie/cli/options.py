@@ -81,9 +81,8 @@ logging_options = together(
     ),
     click.option(
         "--candidates",
-        metavar="COLUMN|TABLE",
-        help="The actions that the logging policy chose from: a column with a list per row, or a table of "
-        "item ids or of action vectors.",
+        metavar="TABLE",
+        help="Table of the actions that the logging policy chose from: item ids, or action vectors.",
     ),
 )
 algorithm_options = together(

@@ -37,12 +37,25 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class ComponentShare:
+    """A component of a mixture: the user's probability of being of it, its size in users, its kind."""
+
+    component: int
+    probability: float
+    n_users: float
+    is_point: bool
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What a decision for one user rests on.
 
     `neighbours` has the user herself first, then the others by share of the samples; `left_out` is sorted
     by distance. Distances, thresholds, gap and radius are in the scaled units in which the rules are
     evaluated (`model.scale`). `comparison` weighs candidate actions, where some were given.
+    Of a mixture, `components` are those that she may be of, likeliest first, `own_information` is the
+    share of what is known about her vector that is in her own rows, and `other_samples` are lent by
+    users who are not named.
     """
 
     user: object
@@ -56,6 +69,9 @@ class Explanation:
     neighbours: tuple[Lender, ...]
     left_out: tuple[LeftOut, ...]
     comparison: Comparison | None = None
+    components: tuple[ComponentShare, ...] = ()
+    own_information: float | None = None
+    other_samples: float = 0.0
 
     @property
     def own_share(self) -> float:
@@ -70,6 +86,7 @@ class Explanation:
             f"User {self.user!r}{known}, served by {self.algorithm}: {self.pooled_count:g} samples of "
             f"{_users(self.pooled_users)}, {_percent(self.own_share)} of them own; "
             f"radius {self.radius:.3g}{gap}.",
+            *_population(self),
             *_listed("Lends", [_lender(one) for one in self.neighbours]),
             *_listed("Left out", self._left_out()),
             *([] if self.comparison is None else _compared(self.user, self.comparison)),
@@ -96,6 +113,19 @@ def why_lends(distance: float, threshold: float, *, itself: bool, strict: bool) 
         return "everybody lends" if math.isinf(threshold) and not strict else "has the same label"
     relation = "below" if strict else "not beyond"
     return f"distance {distance:.3g} is {relation} the threshold {threshold:.3g}"
+
+
+def _population(told: Explanation) -> list[str]:
+    """Lines on the components of a mixture, none for other models."""
+    if told.own_information is None:
+        return []
+    own = f"  {_percent(told.own_information)} of what is known about her is her own, the rest is borrowed."
+    return [own, *_listed("Components", [_component(one) for one in told.components])]
+
+
+def _component(one: ComponentShare) -> str:
+    kind = "alike" if one.is_point else "scattered"
+    return f"{one.component}: probability {_percent(one.probability)}, about {one.n_users:.3g} users, {kind}"
 
 
 def _lender(one: Lender) -> str:

@@ -1,0 +1,155 @@
+r"""Exact clusters: users share a few preference vectors, and who has which is not known.
+
+Takes: `Sums`, and what is believed about a centre.
+Gives: a `Population` of points, and a lower bound of its evidence.
+Paper: its model of clusters; the spectral start of Kong et al. (2020) was tried and is not needed.
+Next: `compete`.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from coterie import packed
+from coterie.mixture.expect import Expected, Sums, expect
+from coterie.mixture.gaussians import least_noise
+from coterie.mixture.population import Population, inverse
+from coterie.packed import FloatArray
+
+_WARM_UP = 25  # steps during which the likelihood is tempered, so that centres part one by one
+_MOST = 150
+_GAIN = 1e-6
+_ALIVE = 0.5  # users that a component must hold to be kept
+_EVERY = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed about a centre before seeing who has it: N(mean, covariance), packed."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    precision: FloatArray
+    log_det: float
+
+    @classmethod
+    def of(cls, mean: FloatArray, covariance: FloatArray) -> "Beliefs":
+        """Beliefs with this packed covariance (P,)."""
+        precision, log_det = inverse(covariance[np.newaxis])
+        return cls(mean, covariance, precision[0], float(log_det[0]))
+
+    def divergence(self, population: Population) -> float:
+        """Kullback-Leibler divergence of all centres' posteriors from the beliefs."""
+        precision = packed.unpack(self.precision)
+        away = population.centre - self.mean
+        square = np.einsum("ki,ij,kj->k", away, precision, away)
+        doubt = packed.unpack(population.doubt)
+        trace = np.einsum("kij,ij->k", doubt, precision)
+        log_det = np.linalg.slogdet(doubt)[1]
+        return float(0.5 * (square + trace - population.dim - self.log_det - log_det).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """One attempt: centres, and the heat at which they begin to part."""
+
+    centre: FloatArray
+    heat: float
+
+
+def learn(
+    users: Sums, beliefs: Beliefs, start: Start, noise: float, *, known: bool = False
+) -> tuple[Population, float]:
+    r"""Population of points from one start, and the evidence's lower bound.
+
+    .. math:: C_k^{-1} = P_0 + \sum_u p_{uk} G_u / s^2, \quad
+        c_k = C_k (P_0 m_0 + \sum_u p_{uk} b_u / s^2)
+
+    Centres have a posterior each, so that a component that too few users support costs more than it
+    gains and dies out: those are dropped on the way.
+    """
+    k = len(start.centre)
+    population = Population(
+        np.full(k, -np.log(k)),
+        start.centre,
+        np.empty((0, len(beliefs.covariance))),
+        np.zeros((k, len(beliefs.covariance))),
+        noise,
+    )
+    before, alpha = -np.inf, np.ones(k)
+    for step, heat in enumerate(_heats(start.heat)):
+        seen = expect(users, population, heat=heat)
+        if heat == 1 and step > _WARM_UP:
+            bound = seen.evidence - beliefs.divergence(population) - _weights_divergence(alpha)
+            if abs(bound - before) < _GAIN * abs(bound) and seen.mass.min() >= _ALIVE:
+                break
+            before = bound
+        if heat == 1 and step % _EVERY == 0 and seen.mass.min() < _ALIVE and len(seen.mass) > 1:
+            population, seen = _without_the_dead(population, seen)
+        alpha = 1.0 + seen.mass
+        population = _step(users, population, seen, beliefs, heat, None if not known else noise)
+    return population, float(before)
+
+
+def _heats(first: float) -> Iterator[float]:
+    yield from np.geomspace(first, 1.0, _WARM_UP)[:-1].tolist()
+    for _ in range(_MOST):
+        yield 1.0
+
+
+def _without_the_dead(population: Population, seen: Expected) -> tuple[Population, Expected]:
+    alive = seen.mass >= min(_ALIVE, float(seen.mass.max()))
+    some = replace(
+        population,
+        log_weight=population.log_weight[alive],
+        centre=population.centre[alive],
+        doubt=population.doubt[alive],
+    )
+    return some, replace(seen, mass=seen.mass[alive], moments=seen.moments[alive], grams=seen.grams[alive])
+
+
+def _step(
+    users: Sums, population: Population, seen: Expected, beliefs: Beliefs, heat: float, noise: float | None
+) -> Population:
+    """One maximisation: posteriors of the centres, weights, noise."""
+    from scipy.special import digamma
+
+    scale = heat / population.noise
+    doubt, _ = inverse(beliefs.precision + scale * seen.grams)
+    pulled = packed.unpack(beliefs.precision) @ beliefs.mean + scale * seen.moments
+    alpha = 1.0 + seen.mass
+    fitted = max(seen.residual / users.n_samples, least_noise(users)) if noise is None else noise
+    return replace(
+        population,
+        log_weight=digamma(alpha) - digamma(alpha.sum()),
+        centre=np.einsum("kij,kj->ki", packed.unpack(doubt), pulled),
+        doubt=doubt,
+        noise=fitted,
+    )
+
+
+def _weights_divergence(alpha: FloatArray) -> float:
+    """Kullback-Leibler divergence of the weights' Dirichlet posterior from the flat one."""
+    from scipy.special import digamma, gammaln
+
+    total = alpha.sum()
+    return float(
+        gammaln(total)
+        - gammaln(alpha).sum()
+        - gammaln(len(alpha))
+        + ((alpha - 1) * (digamma(alpha) - digamma(total))).sum()
+    )
+
+
+def best(
+    users: Sums, beliefs: Beliefs, starts: list[Start], noise: float, *, known: bool, threads: int
+) -> tuple[Population, float]:
+    """The attempt with the largest bound, the first if several; threads change nothing."""
+
+    def one(start: Start) -> tuple[Population, float]:
+        return learn(users, beliefs, start, noise, known=known)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return max(pool.map(one, starts), key=lambda found: found[1])
