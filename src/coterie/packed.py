@@ -65,11 +65,11 @@ def unpack(packed: FloatArray) -> FloatArray:
     dim = dim_of(packed.shape[-1])
     if dim is None:
         raise AssertionError(f"{packed.shape[-1]} numbers are no triangle")
-    rows, columns = np.tril_indices(dim)
-    square = np.empty((*packed.shape[:-1], dim, dim))
-    square[..., rows, columns] = packed
-    square[..., columns, rows] = packed
-    return square
+    along = np.arange(dim)
+    below = np.maximum(along[:, np.newaxis], along)
+    return np.asarray(
+        np.take(packed, below * (below + 1) // 2 + np.minimum(along[:, np.newaxis], along), axis=-1)
+    )
 
 
 def diagonal_positions(dim: int) -> NDArray[np.int64]:

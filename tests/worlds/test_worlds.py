@@ -1,12 +1,12 @@
 """Worlds: where vectors lie, who is served, how actions are logged."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from coterie.errors import ParameterError
-from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.worlds import (
     Arbitrary,
@@ -18,6 +18,8 @@ from coterie.worlds import (
     Synthetic,
     Truth,
     World,
+    _kernels,
+    _plain,
     random_vectors,
 )
 
@@ -117,35 +119,49 @@ def test_requests_come_in_full_number_with_fresh_candidates() -> None:
 def test_linucb_logging_is_each_user_s_own_linucb(truth: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replay: at each row the logged action maximises the bound computed from that user's earlier rows.
 
-    Users advance together, so the candidates of a user's t-th row stand in the t-th block drawn. Before the
-    first row all unit actions have the same bound, so what is asked is a bound that no other exceeds.
+    Before the first row all unit actions have one bound, so what is asked is a bound that no other exceeds.
     """
-    turns: list[FloatArray] = []
-    choose = LinUCBChoice._choose
+    blocks: list[FloatArray] = []
 
-    def noted(policy: LinUCBChoice, *given: FloatArray) -> IntArray:
-        turns.append(given[-1])
-        return choose(policy, *given)
+    def noted(*given: Any) -> FloatArray:
+        blocks.append(random_vectors(*given))
+        return blocks[-1]
 
-    monkeypatch.setattr(LinUCBChoice, "_choose", noted)
     theta = Synthetic(n_users=4, n_clusters=4, dim=3).world(2).truth.theta
     logging = LinUCBChoice(truth=truth)
     world = World(truth=Truth(theta, None), geometry=Sphere(3), candidates=5, logging=logging)
+    monkeypatch.setattr("coterie.worlds.logging_policy.random_vectors", noted)
+    monkeypatch.setattr("coterie.worlds.logging_policy._ROWS_AT_A_TIME", 7)
     drawn = world.draw(60, 3)
+    offered = np.concatenate(blocks)
     for u in range(4):
         M, b = 0.5 * np.eye(3), np.zeros(3)
-        for turn, row in enumerate(np.flatnonzero(drawn.user == u)):
-            served = np.flatnonzero(_turns(drawn.user) == turn)  # the rows of this block, in order
-            offered = turns[turn][int(np.flatnonzero(served == row)[0])]
+        for row in np.flatnonzero(drawn.user == u):
             centre = theta[u] if truth else np.linalg.inv(M) @ b
-            bound = [a @ centre + 0.1 * math.sqrt(a @ np.linalg.inv(M) @ a) for a in offered]
-            taken = np.flatnonzero((offered == drawn.action[row]).all(axis=1))
+            bound = [a @ centre + 0.1 * math.sqrt(a @ np.linalg.inv(M) @ a) for a in offered[row]]
+            taken = np.flatnonzero((offered[row] == drawn.action[row]).all(axis=1))
             assert len(taken) == 1
             assert bound[taken[0]] == pytest.approx(max(bound), abs=1e-12)
             M += np.outer(drawn.action[row], drawn.action[row])
             b += drawn.reward[row] * drawn.action[row]
+    noise = drawn.reward - np.einsum("nd,nd->n", drawn.action, theta[drawn.user])
+    assert 0.02 < noise.std() < 0.1
 
 
-def _turns(user: IntArray) -> IntArray:
-    """How often each row's user was served before."""
-    return np.array([np.count_nonzero(user[:row] == u) for row, u in enumerate(user)])
+@pytest.mark.parametrize("truth", [False, True])
+def test_the_compiled_log_and_its_twin_are_the_same(truth: bool) -> None:
+    rng = np.random.default_rng(1)
+    theta, user = rng.standard_normal((3, 4)), rng.integers(0, 3, 50)
+    given = user, rng.standard_normal((50, 6, 4)), 0.1 * rng.standard_normal(50), theta, 0.3, truth
+    found = []
+    for twin in (_kernels.linucb_rows, _plain.linucb_rows):
+        state = (
+            np.tile(np.sqrt(0.5) * np.eye(4), (3, 1, 1)),
+            np.zeros((3, 4)),
+            np.empty((50, 4)),
+            np.empty(50),
+        )
+        twin(*given, *state)
+        found.append([np.triu(state[0]), *state[1:]])
+    for one, other in zip(*found, strict=True):
+        assert one == pytest.approx(other, abs=1e-10)

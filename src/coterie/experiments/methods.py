@@ -28,7 +28,7 @@ from coterie.algorithms import (
     Pooled,
     XMeans,
 )
-from coterie.confidence import Confidence
+from coterie.confidence import Confidence, Smoothed
 from coterie.decision import Bonus
 from coterie.experiments.settings import GAPS, PENALTIES, RIDGES, SCALES, UNDERTRAINED, Cell
 from coterie.logs import Logs
@@ -38,6 +38,8 @@ from coterie.statistics import UserStatistics, summarize
 from coterie.worlds import Drawn
 
 GREEDY = Bonus(sign=0)
+# The online baselines use no radius; this one takes no eigenvalues, which the default one does.
+ONLINE = Confidence(ridge=0.5, regularity=Smoothed(0.8))
 FIXED_GAP = "Off-C2LUB"
 
 
@@ -128,30 +130,38 @@ def _tuned(training: Training, make: Callable[[float], Any], grid: Sequence[floa
 
 def _oracle(training: Training) -> Model:
     labels: Any = training.drawn.truth.labels
-    algorithm = Oracle(labels[training.stats.users], confidence=Confidence(ridge=0.5), bonus=GREEDY)
+    algorithm = Oracle(labels[training.stats.users], confidence=ONLINE, bonus=GREEDY)
     return algorithm.fit(training.stats)
 
 
 def _ridge(ridge: float) -> Independent:
-    return Independent(confidence=Confidence(ridge=ridge), bonus=GREEDY)
+    return Independent(confidence=replace(ONLINE, ridge=ridge), bonus=GREEDY)
 
 
 def _club(scale: float) -> CLUB:
-    return CLUB(graph_scale=scale)
+    return CLUB(graph_scale=scale, confidence=ONLINE)
 
 
 def _sclub(scale: float) -> SCLUB:
-    return SCLUB(graph_scale=scale)
+    return SCLUB(graph_scale=scale, confidence=ONLINE)
 
 
 METHODS: dict[str, Method] = {
-    "LinUCB_IND": Method(partial(_on_statistics, algorithm=LinUCB()), "paper"),
-    "CLUB": Method(partial(_on_statistics, algorithm=CLUB()), "paper"),
-    "SCLUB": Method(partial(_on_statistics, algorithm=SCLUB()), "paper"),
-    "DBSCAN_Improve": Method(partial(_on_statistics, algorithm=DBSCAN()), "paper", "sklearn"),
-    "XMeans_Improve": Method(partial(_on_statistics, algorithm=XMeans()), "paper", "sklearn"),
+    "LinUCB_IND": Method(partial(_on_statistics, algorithm=LinUCB(confidence=ONLINE)), "paper"),
+    "CLUB": Method(partial(_on_statistics, algorithm=CLUB(confidence=ONLINE)), "paper"),
+    "SCLUB": Method(partial(_on_statistics, algorithm=SCLUB(confidence=ONLINE)), "paper"),
+    "DBSCAN_Improve": Method(
+        partial(_on_statistics, algorithm=DBSCAN(confidence=ONLINE)), "paper", "sklearn"
+    ),
+    "XMeans_Improve": Method(
+        partial(_on_statistics, algorithm=XMeans(confidence=ONLINE)), "paper", "sklearn"
+    ),
     "ARMUL": Method(
-        partial(_armul, algorithm=ARMUL(penalty="validate", grid=UNDERTRAINED, steps=10, rate=0.01)), "paper"
+        partial(
+            _armul,
+            algorithm=ARMUL(penalty="validate", grid=UNDERTRAINED, steps=10, rate=0.01, confidence=ONLINE),
+        ),
+        "paper",
     ),
     "Off-CLUB": Method(_off_club, "paper"),
     **{f"{FIXED_GAP}@{gap:g}": Method(partial(_off_c2lub, gap=gap), "paper") for gap in GAPS},
@@ -164,10 +174,10 @@ METHODS: dict[str, Method] = {
     "Ridge_IND_tuned": Method(partial(_tuned, make=_ridge, grid=RIDGES)),
     "CLUB_tuned": Method(partial(_tuned, make=_club, grid=SCALES)),
     "SCLUB_tuned": Method(partial(_tuned, make=_sclub, grid=SCALES)),
-    "CLUB_replayed": Method(partial(_on_rows, algorithm=CLUB(replay=True))),
-    "SCLUB_staged": Method(partial(_on_rows, algorithm=SCLUB(staged=True))),
+    "CLUB_replayed": Method(partial(_on_rows, algorithm=CLUB(replay=True, confidence=ONLINE))),
+    "SCLUB_staged": Method(partial(_on_rows, algorithm=SCLUB(staged=True, confidence=ONLINE))),
     "ARMUL_converged": Method(
-        partial(_armul, algorithm=ARMUL(penalty="validate", grid=PENALTIES, bonus=GREEDY))
+        partial(_armul, algorithm=ARMUL(penalty="validate", grid=PENALTIES, confidence=ONLINE, bonus=GREEDY))
     ),
     "Pooled": Method(_pooled),
     "Oracle": Method(_oracle, clusters=True),

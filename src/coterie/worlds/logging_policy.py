@@ -15,6 +15,8 @@ from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.worlds.geometry import random_vectors
 
+_ROWS_AT_A_TIME = 256
+
 if TYPE_CHECKING:
     from coterie.worlds.world import World
 
@@ -50,40 +52,19 @@ class LinUCBChoice:
     truth: bool = False
 
     def log(self, world: "World", user: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """All users advance together: in step t, everybody who is served a t-th time chooses."""
-        dim = world.geometry.dim
+        """Row by row in a compiled loop; candidates are drawn a block at a time."""
+        from coterie.worlds import _kernels
+
+        dim, n_users = world.geometry.dim, world.truth.n_users
         action, reward = np.empty((len(user), dim)), np.empty(len(user))
-        precision = np.tile(self.ridge * np.eye(dim), (world.truth.n_users, 1, 1))
-        moment = np.zeros((world.truth.n_users, dim))
-        for rows in _steps(user):
-            who = user[rows]
-            offered = random_vectors(world.geometry, (len(rows), world.candidates), rng)
-            theta = world.truth.theta[who]
-            chosen = self._choose(precision[who], moment[who], theta, offered)
-            action[rows] = offered[np.arange(len(rows)), chosen]
-            reward[rows] = world.rewards(who, action[rows], rng)
-            precision[who] += action[rows, :, np.newaxis] * action[rows, np.newaxis, :]
-            moment[who] += reward[rows, np.newaxis] * action[rows]
+        root = np.tile(np.sqrt(self.ridge) * np.eye(dim), (n_users, 1, 1))
+        moment = np.zeros((n_users, dim))
+        for start in range(0, len(user), _ROWS_AT_A_TIME):
+            part = slice(start, start + _ROWS_AT_A_TIME)
+            offered = random_vectors(world.geometry, (len(user[part]), world.candidates), rng)
+            noise = world.noise * rng.standard_normal(len(offered))
+            _kernels.linucb_rows(
+                user[part], offered, noise, world.truth.theta, self.alpha, self.truth,
+                root, moment, action[part], reward[part],
+            )  # fmt: skip
         return action, reward
-
-    def _choose(
-        self, precision: FloatArray, moment: FloatArray, theta: FloatArray, offered: FloatArray
-    ) -> IntArray:
-        """Index (n,) of the action with the highest upper confidence bound."""
-        solved = np.linalg.solve(
-            precision, np.concatenate([offered, moment[:, np.newaxis]], axis=1).swapaxes(1, 2)
-        )
-        width = np.sqrt(np.einsum("nkd,ndk->nk", offered, solved[:, :, :-1]))
-        estimate = theta if self.truth else solved[:, :, -1]
-        return np.asarray(np.argmax(np.einsum("nkd,nd->nk", offered, estimate) + self.alpha * width, axis=1))
-
-
-def _steps(user: IntArray) -> list[IntArray]:
-    """Rows in which each user is served for the first time, for the second time, and so on."""
-    order = np.argsort(user, kind="stable")
-    ordered = user[order]
-    first = np.searchsorted(ordered, ordered)
-    turn = np.empty(len(user), dtype=np.int64)
-    turn[order] = np.arange(len(user)) - first
-    by_turn = np.argsort(turn, kind="stable")
-    return np.split(by_turn, np.cumsum(np.bincount(turn))[:-1]) if len(user) else []
