@@ -158,8 +158,14 @@ class ARMUL:
     def _solved(self, stats: UserStatistics, penalties: tuple[float, ...], scale: float) -> list[Shrunk]:
         if self.steps is not None:
             return [descend(stats, scale, penalty, int(self.steps), self.rate) for penalty in penalties]
-        problem = prepared(stats, scale)
-        return [shrink(problem, penalty) for penalty in penalties]
+        problem, solved = prepared(stats, scale), dict[float, Shrunk]()
+        centre = None
+        for penalty in sorted(
+            set(penalties), reverse=True
+        ):  # each begins where the larger one before it ended
+            solved[penalty] = shrink(problem, penalty, centre)
+            centre = solved[penalty].centre
+        return [solved[penalty] for penalty in penalties]
 
 
 def _squared_error(theta: FloatArray, held: UserStatistics, scale: float) -> float:

@@ -84,8 +84,10 @@ def prepared(stats: UserStatistics, scale: float = 1.0) -> Problem:
     return Problem(stats.count, np.where(solid, values, 0.0), vectors, np.where(solid, moment, 0.0))
 
 
-def shrink(problem: Problem, penalty: float) -> Shrunk:
+def shrink(problem: Problem, penalty: float, start: FloatArray | None = None) -> Shrunk:
     """The optimum. Users without data get the centre; of several best centres, the one first reached.
+
+    `start` is a centre to begin with, that of a penalty near by; unless given, everybody's least squares.
 
     >>> one = {"count": [1, 1], "moment": [[0.0], [8.0]], "gram": [[[1.0]], [[1.0]]]}
     >>> stats = UserStatistics.from_arrays(users=[1, 2], **one, reward_square=[0.0, 64.0])
@@ -93,7 +95,7 @@ def shrink(problem: Problem, penalty: float) -> Shrunk:
     [[1.0], [7.0]]
     """
     kappa = penalty * np.sqrt(problem.values.shape[1] * problem.count)
-    centre = _pooled(problem)
+    centre = _pooled(problem) if start is None else start
     inner = _given(problem, kappa, centre)
     enough = _DONE * (kappa.sum() + np.abs(problem.moment).sum())
     for _ in range(_CENTRE_STEPS):

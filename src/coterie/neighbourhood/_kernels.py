@@ -13,16 +13,18 @@ def delete_edges(
 ) -> None:  # fmt: skip
     """Delete edges row by row; see `_plain.delete_edges`."""
     dim = action.shape[1]
-    factor, radius = np.empty((dim, dim)), np.empty(count.shape[0])
+    factor, radius = np.empty((count.shape[0], dim, dim)), np.empty(count.shape[0])
     for v in range(count.shape[0]):
         radius[v] = _radius(count[v])
+        _factorise(gram[v], ridge, factor[v])
     for i in range(user.shape[0]):
         u, left = user[i], weight[i]
         while left > 0.0:
             w = min(left, 1.0)
             left -= w
             _add(u, w, action[i], reward[i], count, moment, gram)
-            _solve(gram[u], moment[u], ridge, factor, theta[u])
+            _update(w, action[i], factor[u])
+            _sweep(factor[u], moment[u], theta[u])
             radius[u] = _radius(count[u])
             for v in range(count.shape[0]):
                 if edges[u, v] and _distance(theta[u], theta[v]) > graph_scale * (radius[u] + radius[v]):
@@ -88,9 +90,12 @@ def split_and_merge(
     c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any,
 ) -> None:  # fmt: skip
     """Split and merge row by row; see `_plain.split_and_merge`."""
-    factor, c_radius = np.empty((action.shape[1], action.shape[1])), np.empty(size.shape[0])
-    for c in range(size.shape[0]):
+    n, dim = moment.shape
+    factor, c_factor, c_radius = np.empty((n, dim, dim)), np.empty((n, dim, dim)), np.empty(n)
+    for c in range(n):
         c_radius[c] = _radius(c_count[c])
+        _factorise(gram[c], ridge, factor[c])
+        _factorise(c_gram[c], ridge, c_factor[c])
     for i in range(user.shape[0]):
         u, left = user[i], weight[i]
         while left > 0.0:
@@ -106,8 +111,10 @@ def split_and_merge(
             c = label[u]
             _add(u, w, action[i], reward[i], count, moment, gram)
             _add(c, w, action[i], reward[i], c_count, c_moment, c_gram)
-            _solve(gram[u], moment[u], ridge, factor, theta[u])
-            _solve(c_gram[c], c_moment[c], ridge, factor, c_theta[c])
+            _update(w, action[i], factor[u])
+            _sweep(factor[u], moment[u], theta[u])
+            _update(w, action[i], c_factor[c])
+            _sweep(c_factor[c], c_moment[c], c_theta[c])
             c_radius[c] = _radius(c_count[c])
             apart = frequency_scale * _radius(t)
             old = c
@@ -118,16 +125,16 @@ def split_and_merge(
                 if checked[u]:
                     n_checked[old] -= 1
                     n_checked[c] += 1
-                _solve(c_gram[old], c_moment[old], ridge, factor, c_theta[old])
-                c_theta[c] = theta[u]
+                _solve(c_gram[old], c_moment[old], ridge, c_factor[old], c_theta[old])
+                c_factor[c], c_theta[c] = factor[u], theta[u]
                 c_radius[old], c_radius[c] = _radius(c_count[old]), _radius(c_count[c])
             if not checked[u]:
                 checked[u] = True
                 n_checked[c] += 1
-            _merge(c, graph_scale, apart, t, ridge, factor, label, size, n_checked,
+            _merge(c, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
                    c_count, c_moment, c_gram, c_theta, c_radius)  # fmt: skip
             if old != c:
-                _merge(old, graph_scale, apart, t, ridge, factor, label, size, n_checked,
+                _merge(old, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
                        c_count, c_moment, c_gram, c_theta, c_radius)  # fmt: skip
 
 
@@ -162,7 +169,7 @@ def _merge(
         c_count[gone] = 0.0
         c_moment[gone] = 0.0
         c_gram[gone] = 0.0
-        _solve(c_gram[keep], c_moment[keep], ridge, factor, c_theta[keep])
+        _solve(c_gram[keep], c_moment[keep], ridge, factor[keep], c_theta[keep])
         c_radius[keep] = _radius(c_count[keep])
         c = keep
 
@@ -205,24 +212,59 @@ def _add(u: int, w: float, a: Any, r: float, count: Any, moment: Any, gram: Any)
 
 
 @nb.njit(nogil=True, cache=True)
-def _solve(gram: Any, moment: Any, ridge: float, factor: Any, theta: Any) -> None:
-    """Ridge estimate from the lower triangle of a Gram, by a Cholesky factor and two sweeps."""
+def _solve(gram: Any, moment: Any, ridge: float, upper: Any, theta: Any) -> None:
+    """Ridge estimate from the lower triangle of a Gram, and the upper factor of the precision."""
+    _factorise(gram, ridge, upper)
+    _sweep(upper, moment, theta)
+
+
+@nb.njit(nogil=True, cache=True)
+def _factorise(gram: Any, ridge: float, upper: Any) -> None:
+    """Upper factor R with R'R = ridge I + gram, row by row; what is below the diagonal is not touched."""
+    dim = gram.shape[0]
+    for j in range(dim):
+        for k in range(j, dim):
+            upper[j, k] = gram[k, j]
+        upper[j, j] += ridge
+        for i in range(j):
+            c = upper[i, j]
+            for k in range(j, dim):
+                upper[j, k] -= c * upper[i, k]
+        scaled = 1.0 / np.sqrt(upper[j, j])
+        for k in range(j, dim):
+            upper[j, k] *= scaled
+
+
+@nb.njit(nogil=True, cache=True)
+def _update(w: float, a: Any, upper: Any) -> None:
+    """Turn the upper factor of M into that of M + w a a', by a rotation for each of its rows."""
+    dim = a.shape[0]
+    x = np.sqrt(w) * a
+    for j in range(dim):
+        length = np.sqrt(upper[j, j] * upper[j, j] + x[j] * x[j])
+        c, s = upper[j, j] / length, x[j] / length
+        upper[j, j] = length
+        for k in range(j + 1, dim):
+            rotated = c * upper[j, k] + s * x[k]
+            x[k] = c * x[k] - s * upper[j, k]
+            upper[j, k] = rotated
+
+
+@nb.njit(nogil=True, cache=True)
+def _sweep(upper: Any, moment: Any, theta: Any) -> None:
+    """Solve R'R theta = moment by two sweeps."""
     dim = moment.shape[0]
     for j in range(dim):
-        for k in range(j + 1):
-            value = gram[j, k]
-            for m in range(k):
-                value -= factor[j, m] * factor[k, m]
-            factor[j, k] = np.sqrt(value + ridge) if j == k else value / factor[k, k]
+        theta[j] = moment[j]
     for j in range(dim):
-        value = moment[j]
-        for k in range(j):
-            value -= factor[j, k] * theta[k]
-        theta[j] = value / factor[j, j]
+        theta[j] /= upper[j, j]
+        for k in range(j + 1, dim):
+            theta[k] -= upper[j, k] * theta[j]
     for j in range(dim - 1, -1, -1):
-        theta[j] /= factor[j, j]
-        for k in range(j):
-            theta[k] -= factor[j, k] * theta[j]
+        value = theta[j]
+        for k in range(j + 1, dim):
+            value -= upper[j, k] * theta[k]
+        theta[j] = value / upper[j, j]
 
 
 @nb.njit(nogil=True, cache=True)

@@ -7,6 +7,7 @@ Next: `coterie.pooling`.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
 _BLOCK_GROUPS = 512
+_FEW = 0.05  # share of pairs below which a sparse product is the faster one
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +54,8 @@ class Metric:
         n_pooled = np.zeros(len(members))
         for start in range(0, len(members), _BLOCK_GROUPS):
             part = slice(start, start + _BLOCK_GROUPS)
-            lends = np.unpackbits(members[part], axis=1, count=n).astype(np.float64)
-            n_pooled[part] = lends.sum(axis=1)
+            lends = _product_form(np.unpackbits(members[part], axis=1, count=n))
+            n_pooled[part] = np.asarray(lends.sum(axis=1)).ravel()
             for total, column in zip(sums, columns, strict=True):
                 total[part] = lends @ column
             progress("pooling", min(start + _BLOCK_GROUPS, len(members)), len(members))
@@ -118,3 +120,12 @@ class Metric:
         own = rows[rows < self.n_users]
         lends[np.arange(len(own)), own] = True
         return lends
+
+
+def _product_form(lends: NDArray[np.uint8]) -> Any:
+    """The matrix of who lends as numbers, sparse where few do."""
+    if lends.mean() > _FEW:
+        return lends.astype(np.float64)
+    from scipy.sparse import csr_array
+
+    return csr_array(lends, dtype=np.float64)
