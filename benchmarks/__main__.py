@@ -7,7 +7,7 @@ from importlib import import_module
 from benchmarks.harness import Result
 from benchmarks.results import machine, printed, write
 
-NAMES = ("imports", "fit", "decide", "summarize")
+NAMES = ("imports", "fit", "decide", "summarize", "estimators", "picks")
 
 
 def main() -> int:

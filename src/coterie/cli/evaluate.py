@@ -60,6 +60,9 @@ _SIGNS = {"pessimistic": -1, "greedy": 0, "optimistic": 1}
     show_default=True,
     help="Subtract the width from the estimate when deciding, leave it out, or add it.",
 )
+@click.option(
+    "--clip", type=float, metavar="WEIGHT", help="Add off-policy values with no weight above this one."
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of splits and resampling.")
 @click.option("--run", "folder", metavar="FOLDER", help="Folder to keep the evaluation in (JSON, Parquet).")
@@ -108,6 +111,7 @@ def _plan(options: dict[str, Any]) -> dict[str, Any]:
         "fractions": _numbers(options["fractions"]),
         "few": options["few"],
         "metric": options["metric"],
+        "clip": options["clip"],
         "sign": _SIGNS[options["sign"]],
         "confidence": options["confidence"],
         "seed": options["seed"],
@@ -142,6 +146,8 @@ def _print(run: Any, folder: str | None, out: str | None) -> None:
     """Tables for a person, the verdict last."""
     full = max(run.settings["fractions"])
     _print_scores(run, full)
+    if run.values:
+        _print_values(run.values)
     for note in run.notes:
         click.echo(f"Note: {note}")
     for verdict in run.verdicts:
@@ -169,6 +175,34 @@ def _print_scores(run: Any, full: float) -> None:
             row[title] = _interval(cells.get((name, metric, group)))
         rows.append(row)
     print_rows(rows, "table", {"algorithm": Column("algorithm")})
+
+
+def _print_values(values: Any) -> None:
+    """Off-policy values: reward per decision, with lower bounds and what the weights look like."""
+    rows = [
+        {
+            "algorithm": one.algorithm,
+            "estimator": one.estimator,
+            "value": _interval(one),
+            "bernstein": one.bernstein,
+            "betting": one.betting,
+            "effective": one.effective,
+            "mean_weight": one.mean_weight,
+            "largest_weight": one.largest_weight,
+            "matched": one.matched,
+        }
+        for one in values
+    ]
+    columns = {
+        "value": Column("value"),
+        "bernstein": Column("at least (Bernstein)", 3),
+        "betting": Column("at least (betting)", 3),
+        "effective": Column("effective rows", 1),
+        "mean_weight": Column("mean weight", 2),
+        "largest_weight": Column("largest", 1),
+        "matched": Column("matched", 0),
+    }
+    print_rows(rows, "table", columns)
 
 
 def _interval(score: Any) -> str | None:

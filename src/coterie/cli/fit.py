@@ -53,7 +53,7 @@ def open_logs(logs: str, options: dict[str, Any]) -> Any:
 
     action = None
     if options["action"]:
-        taken = ("user", "reward", "weight", "time", "propensity")
+        taken = ("user", "reward", "weight", "time", "propensity", "candidates")
         named = {options[name] for name in taken if options.get(name)}
         action = action_columns(options["action"], open_source(logs).columns(), named)
     return read_logs(
@@ -66,6 +66,7 @@ def open_logs(logs: str, options: dict[str, Any]) -> Any:
         weight=options["weight"],
         propensity=options.get("propensity"),
         time=options.get("time"),
+        candidates=options.get("candidates"),
         intercept=options["intercept"],
         text_ids=options["text_ids"],
         on_bad=options["on_bad"],

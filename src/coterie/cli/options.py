@@ -81,8 +81,9 @@ logging_options = together(
     ),
     click.option(
         "--candidates",
-        metavar="TABLE",
-        help="Table of the actions that the logging policy chose from: item ids, or action vectors.",
+        metavar="COLUMN|TABLE",
+        help="The actions that the logging policy chose from: a column with a list per row, or a table of "
+        "item ids or of action vectors.",
     ),
 )
 algorithm_options = together(

@@ -67,3 +67,8 @@ def named(names: Sequence[str]) -> tuple[Candidate, ...]:
     if len(set(names)) != len(names) or not names:
         raise ParameterError(f"algorithms are {', '.join(names) or 'none'}; name at least one, each once")
     return tuple(CANDIDATES[name] for name in names)
+
+
+def simplest(names: Sequence[str]) -> str:
+    """The one of these that stands first in the registry, which goes from simple to involved."""
+    return next(name for name in CANDIDATES if name in names)

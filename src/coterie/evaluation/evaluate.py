@@ -13,12 +13,20 @@ import numpy as np
 
 from coterie import checks
 from coterie.errors import LogError, ParameterError
-from coterie.evaluation.candidates import CANDIDATES, Candidate, named
+from coterie.evaluation.candidates import CANDIDATES, Candidate, named, simplest
 from coterie.evaluation.compare import AUTO, GROUPS, differences_of, verdict_of
 from coterie.evaluation.held_out import judged, sums_of
+from coterie.evaluation.policy_values import (
+    Asked,
+    PolicyValues,
+    bounds_of,
+    notes_on,
+    policy_values,
+    values_of,
+)
 from coterie.evaluation.predict import predict
 from coterie.evaluation.rows import LoggedRows, rows_of
-from coterie.evaluation.run import ALL, FEW, UNSEEN, EvaluationRun, Trial, Verdict
+from coterie.evaluation.run import ALL, FEW, UNSEEN, EvaluationRun, Trial, Value, Verdict
 from coterie.evaluation.scores import Tally, calibration_of, groups_of, scores_of
 from coterie.evaluation.splits import Split, backward_steps, splits_of
 from coterie.evaluation.tuning import inner_of, noise_of, quietly_fitted, tune
@@ -53,6 +61,8 @@ class Plan:
         Held-out rows to choose among.
     sign : -1, 0 or 1
         Whether the width is subtracted from the estimate when deciding, left out, or added.
+    clip : float, optional
+        Largest weight of the clipped off-policy estimators; without it nothing is clipped.
     confidence : float
         Level of the intervals.
     seed : int
@@ -68,6 +78,7 @@ class Plan:
     metric: str = AUTO
     choice_size: int = 5
     sign: Literal[-1, 0, 1] = 0
+    clip: float | None = None
     confidence: float = 0.95
     seed: int = 0
 
@@ -82,6 +93,8 @@ class Plan:
         checks.one_of("metric", self.metric, (AUTO, "squared_error", "log_likelihood", "choice"))
         checks.at_least("choice_size", self.choice_size, 2)
         checks.one_of("sign", self.sign, (-1, 0, 1))
+        if self.clip is not None:
+            checks.positive("clip", self.clip)
         checks.probability("confidence", self.confidence)
 
 
@@ -90,6 +103,7 @@ class _Work:
     """What is gathered on the way through the splits."""
 
     tally: Tally
+    values: PolicyValues | None = None
     trials: list[Trial] = field(default_factory=list)
     untuned: int = 0
     splits: int = 0
@@ -116,7 +130,7 @@ def evaluate_rows(rows: LoggedRows, plan: Plan, *, progress: Progress = silent) 
     _require_enough(rows)
     rng = np.random.default_rng(plan.seed)
     way = plan.split or ("time" if rows.time is not None else "random")
-    work = _Work(Tally(len(rows.users)))
+    work = _Work(Tally(len(rows.users)), policy_values(rows))
     candidates = named(plan.algorithms)
     for done, split in enumerate(splits_of(rows, way, int(plan.splits), plan.share, rng)):
         progress("evaluating splits", done, plan.splits)
@@ -127,19 +141,19 @@ def evaluate_rows(rows: LoggedRows, plan: Plan, *, progress: Progress = silent) 
 
 
 def fitted_winner(rows: LoggedRows, run: EvaluationRun, plan: Plan) -> Model:
-    """The verdict's winner, or the simplest one that the data cannot tell from it, fitted on everything.
-
-    Its settings are tuned once more, inside the whole log.
-    """
+    """The verdict's winner, or the simplest one that the data cannot tell from it, fitted on everything."""
     verdict = run.verdict
-    name = verdict.winner or next(name for name in CANDIDATES if name in verdict.candidates)
+    return fitted_candidate(rows, verdict.winner or simplest(verdict.candidates), plan)
+
+
+def fitted_candidate(rows: LoggedRows, name: str, plan: Plan) -> Model:
+    """Algorithm of this name fitted on all rows, its settings tuned once more inside them."""
     rng = np.random.default_rng(plan.seed)
-    whole = Split(0, np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool), np.zeros(len(rows)))
-    inner = inner_of(rows, *whole.inner(1.0, rng), rng)
+    everything, nothing = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
+    inner = inner_of(rows, *Split(0, everything, nothing, np.zeros(len(rows))).inner(1.0, rng), rng)
     stats, _ = rows.statistics(np.ones(len(rows)))
-    noise = inner.noise if inner else 1.0
     tuned = tune(CANDIDATES[name], inner, plan.sign)
-    model: Model = CANDIDATES[name].algorithm(tuned.settings, noise, plan.sign).fit(stats)
+    model: Model = CANDIDATES[name].algorithm(tuned.settings, noise_of(stats), plan.sign).fit(stats)
     return model
 
 
@@ -174,12 +188,18 @@ def _judge_split(
         stats, at = rows.statistics(part)
         noise = noise_of(stats)
         where, action = at[on.user], rows.action[on.row]
+        models: dict[str, tuple[float, Model]] = {}
         for candidate in candidates:
             tuned = tune(candidate, inner, plan.sign)
             model = quietly_fitted(candidate.algorithm(tuned.settings, noise, plan.sign), stats)
             sums = sums_of(predict(model, where, action), tuned.spread, on)
             work.tally.add(candidate.name, fraction, sums)
             work.trials += tuned.rows(candidate.name, split.number, fraction)
+            models[candidate.name] = tuned.log_likelihood, model
+        if work.values is not None and fraction == max(plan.fractions):
+            likeliest = max(models.values(), key=lambda one: one[0])[1]
+            asked = Asked(on.row, where, action, on.reward)
+            work.values.add({name: model for name, (_, model) in models.items()}, likeliest, asked)
 
 
 def _finished(rows: LoggedRows, plan: Plan, way: str, work: _Work, rng: np.random.Generator) -> EvaluationRun:
@@ -193,6 +213,17 @@ def _finished(rows: LoggedRows, plan: Plan, way: str, work: _Work, rng: np.rando
     verdicts = tuple(verdict for verdict in found if verdict is not None)
     scores = tuple(scores_of(tally, groups, plan.confidence, rng))
     counts = _counts(rows, work, groups)
+    notes = [*_notes(rows, plan, way, work, counts, verdicts)]
+    values: tuple[Value, ...] = ()
+    if work.values is not None and work.values.gathered:
+        bounds = bounds_of(rows, plan.confidence, plan.clip)
+        values = tuple(values_of(work.values, bounds, rng))
+        notes += notes_on(work.values, bounds)
+    elif rows.propensity is not None:
+        notes.append(
+            "Propensities are named and the candidate sets are not, so what else could have been chosen is "
+            "not known and there are no off-policy values; name the sets by candidates=."
+        )
     return EvaluationRun(
         settings={
             **asdict(plan),
@@ -201,11 +232,12 @@ def _finished(rows: LoggedRows, plan: Plan, way: str, work: _Work, rng: np.rando
             "fractions": list(plan.fractions),
         },
         counts=counts,
-        notes=tuple(_notes(rows, plan, way, work, counts, verdicts)),
+        notes=tuple(notes),
         verdicts=verdicts,
         scores=scores,
         differences=differences,
         calibration=tuple(calibration_of(tally, plan.confidence, rng)),
+        values=values,
         trials=tuple(work.trials),
         users=_per_user(rows, tally),
     )

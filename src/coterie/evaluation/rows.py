@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.errors import LogError, warn
+from coterie.evaluation.offers import Offers, offers_of_column, shared_offers
 from coterie.logs import Batch, Logs
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray, packed_size
@@ -29,8 +30,9 @@ BAD_TIME = "no time, or none that can be ordered"
 class LoggedRows:
     """Rows of a log: `user` (n,) counts into `users` (U,), `action` (n, d) has the intercept inside.
 
-    `time` (n,) is a number that grows with time; `weight`, `propensity` and `time` are None unless named.
-    `dropped` counts the rows left out, per kind of fault.
+    `time` (n,) is a number that grows with time; `offers` are the candidate sets; `weight`, `propensity`,
+    `time` and `offers` are None unless named.
+    `dropped` counts the rows left out, per kind of fault, which is allowed if `lenient`.
     """
 
     users: Ids
@@ -40,8 +42,10 @@ class LoggedRows:
     weight: FloatArray | None = None
     propensity: FloatArray | None = None
     time: FloatArray | None = None
+    offers: Offers | None = None
     features: tuple[str, ...] | None = None
     intercept: bool = False
+    lenient: bool = False
     dropped: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -111,6 +115,7 @@ class _Gathered:
         self.ids: list[Ids] = []
         self.codes: list[IntArray] = []
         self.columns: dict[str, list[Any]] = {}
+        self.candidates: list[Any] = []
 
     def add(self, batch: Batch) -> None:
         for kind, n in batch.dropped.items():
@@ -130,6 +135,8 @@ class _Gathered:
         good = self._good(named, first)
         self.ids.append(ids)
         self.codes.append(code if good is None else code[good])
+        if batch.candidates is not None:
+            self.candidates.append(batch.candidates if good is None else batch.candidates.filter(good))
         for name, values in named.items():
             if values is not None:
                 self.columns.setdefault(name, []).append(values if good is None else values[good])
@@ -169,11 +176,14 @@ class _Gathered:
         user = np.concatenate([index.rows(ids)[code] for ids, code in zip(self.ids, self.codes, strict=True)])
         present = np.unique(user)
         joined = {name: np.concatenate(parts) for name, parts in self.columns.items()}
+        column = offers_of_column(self.logs, self.candidates) if self.candidates else None
         return LoggedRows(
+            offers=column or shared_offers(self.logs, len(user)),
             users=users[present],
             user=np.searchsorted(present, user),
             features=self.logs.features,
             intercept=self.logs.intercept,
+            lenient=self.logs.on_bad == "drop",
             dropped=self.dropped,
             **joined,
         )

@@ -26,7 +26,8 @@ class Batch:
     """Rows of a log: `user` (B,), `action` (B, d), `reward` (B,), and what else was named.
 
     `user` is an integer array or an Arrow text array; `users` gives either as NumPy ids. `weight`,
-    `propensity` and `time` are None unless named. `dropped` counts the rows left out, per kind of fault.
+    `propensity`, `time` and `candidates` (an Arrow list per row) are None unless named. `dropped` counts
+    the rows left out, per kind of fault.
     """
 
     user: Any
@@ -35,6 +36,7 @@ class Batch:
     weight: FloatArray | None = None
     propensity: FloatArray | None = None
     time: NDArray[Any] | None = None
+    candidates: Any = None
     dropped: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -127,5 +129,6 @@ def _without(batch: Batch, bad: NDArray[np.bool_], faults: Faults) -> Batch:
         weight=kept(batch.weight),
         propensity=kept(batch.propensity),
         time=kept(batch.time),
+        candidates=None if batch.candidates is None else batch.candidates.filter(good),
         dropped={kind: n for kind, n in dropped.items() if n},
     )

@@ -31,12 +31,13 @@ class Columns:
     weight: str | None = None
     propensity: str | None = None
     time: str | None = None
+    candidates: str | None = None
     text_ids: bool = False
     features: tuple[str, ...] | None = None
 
     def all(self) -> list[str]:
         """Every named column, once."""
-        extra = [self.item, self.weight, self.propensity, self.time]
+        extra = [self.item, self.weight, self.propensity, self.time, self.candidates]
         names = [self.user, *self.action, self.reward, *(name for name in extra if name is not None)]
         return list(dict.fromkeys(names))
 
@@ -69,6 +70,7 @@ def decode(
         weight=optional(columns.weight),
         propensity=optional(columns.propensity),
         time=None if columns.time is None else rows.column(columns.time).to_numpy(zero_copy_only=False),
+        candidates=None if columns.candidates is None else rows.column(columns.candidates),
     )
     return batch, faults
 

@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Literal, TypeVar
@@ -211,8 +211,9 @@ def read_logs(  # noqa: PLR0913
         one action vector per item.
     weight, propensity, time : str, optional
         Column of row frequencies (a row of weight 2 is that row twice), logging probabilities, times.
-    candidates : list, optional
-        The action set that the logging policy chose from: item ids or vectors.
+    candidates : str, list or dataframe, optional
+        The action sets that the logging policy chose from: a column with one list per row, or one set for
+        all rows (a list of item ids or of vectors, or a table).
     intercept : bool
         Append a constant 1 to every action, in the logs and when deciding.
     text_ids : bool
@@ -248,13 +249,15 @@ def read_logs(  # noqa: PLR0913
         time=time,
         text_ids=text_ids,
     )
+    opened = open_source(source)
+    if isinstance(candidates, str) and candidates in opened.columns():
+        named, candidates = replace(named, candidates=candidates), None
     if action is not None and not named.action:
         raise ParameterError("action= names no column; name at least one")
     for name in set(named.action) & {user, reward}:
         raise ParameterError(f"action= names column {name!r}, which is the user or the reward; leave it out")
     if twice := [name for name in named.action if named.action.count(name) > 1]:
         raise ParameterError(f"action= names column {twice[0]!r} more than once; name each coordinate once")
-    opened = open_source(source)
     require_columns(opened.columns(), named.all(), opened.name)
     table = None if item is None else read_items(items, item)
     at_a_time = int(checks.at_least("batch_rows", batch_rows, 1))
