@@ -3,12 +3,15 @@
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.packed import pack, packed_size
 from coterie.statistics import _kernels, _plain
+from coterie.statistics.tables import TextTable
+from coterie.statistics.totals import in_user_order, shards
 
 N, USERS = 300, 40
 PLAIN: Any = _plain.accumulate
@@ -21,18 +24,16 @@ def sums(dim: int) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 20, 32, 33, 64])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_accumulate(dim: int, weighted: bool, order: Any) -> None:
-    """Equal to rounding (the compiled one may fuse a product into a sum), shard by shard, on top of sums."""
+def test_accumulate(dim: int, weighted: bool) -> None:
+    """Equal to rounding (the compiled one may fuse a product into a sum), on top of other sums."""
     rng = np.random.default_rng(dim)
     row, reward = rng.integers(0, USERS, N), rng.normal(size=N)
-    action = np.asarray(rng.normal(size=(N, dim)), order=order)
+    action = rng.normal(size=(N, dim))
     weight = rng.integers(0, 3, N) * 0.5 if weighted else np.empty(0)
-    compiled, plain = sums(dim), sums(dim)
+    compiled, plain, order = sums(dim), sums(dim), in_user_order(row)
     for _ in range(2):
-        for shard in range(3):
-            _kernels.accumulate_for(dim)(row, action, reward, weight, *compiled, shard, 3)
-            PLAIN(row, action, reward, weight, *plain, shard, 3)
+        _kernels.accumulate_for(dim)(order, row, action, reward, weight, *compiled)
+        PLAIN(order, row, action, reward, weight, *plain)
     for mine, other in zip(compiled, plain, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-13, atol=1e-13)
 
@@ -42,40 +43,51 @@ def test_the_plain_twin_by_hand() -> None:
     weight 0 is left out."""
     count, moment, gram, square, longest = sums(2)
     given = np.array([3, 3]), np.array([[1.0, 2.0], [9.0, 9.0]]), np.array([3.0, 1.0]), np.array([2.0, 0.0])
-    _plain.accumulate(*given, count, moment, gram, square, longest, 0, 1)
+    _plain.accumulate(np.array([0, 1]), *given, count, moment, gram, square, longest)
     assert longest[3] == longest.sum() == 5
     assert (count[3], moment[3].tolist(), gram[3].tolist(), square[3]) == (2, [6, 12], [2, 4, 8], 18)
     assert count.sum() == 2
 
 
-def test_each_user_belongs_to_one_shard() -> None:
-    """Of 40 users in 3 shards: every row is added once, none of the shards is idle."""
-    rows = np.arange(USERS)
-    seen = []
-    for shard in range(3):
-        mine = sums(1)
-        PLAIN(rows, np.ones((USERS, 1)), np.ones(USERS), np.empty(0), *mine, shard, 3)
-        seen.append(mine[0])
-    np.testing.assert_array_equal(np.sum(seen, axis=0), 1.0)
-    assert all(part.any() for part in seen)
+@pytest.mark.parametrize("threads", [1, 2, 5, 100])
+def test_each_user_belongs_to_one_shard(threads: int) -> None:
+    """Every row is in one shard, and no user in two."""
+    row = np.sort(np.random.default_rng(0).integers(0, USERS, N))
+    parts = shards(row, threads)
+    np.testing.assert_array_equal(np.concatenate([row[part] for part in parts]), row)
+    assert sum(len(set(row[part])) for part in parts) == len(set(row))
+    assert len(parts) == min(threads, USERS) or threads > 5
 
 
-@pytest.mark.parametrize("shards", [1, 2, 5, 100])
-def test_shards_make_no_difference_to_the_last_bit(shards: int) -> None:
+@pytest.mark.parametrize("part", [1, 2, 3, 7, 100])
+def test_cutting_the_rows_makes_no_difference_to_the_last_bit(part: int) -> None:
+    """However many rows of a user come together: four are added as one after the other."""
     rng = np.random.default_rng(0)
-    given = rng.integers(0, USERS, N), rng.normal(size=(N, 4)), rng.normal(size=N), np.empty(0)
+    row, action, reward = rng.integers(0, 4, N), rng.normal(size=(N, 4)), rng.normal(size=N)
     whole, parts = sums(4), sums(4)
-    _kernels.accumulate_for(4)(*given, *whole, 0, 1)
-    for shard in range(shards):
-        _kernels.accumulate_for(4)(*given, *parts, shard, shards)
+    _kernels.accumulate_for(4)(in_user_order(row), row, action, reward, np.empty(0), *whole)
+    for start in range(0, N, part):
+        order = start + in_user_order(row[start : start + part])
+        _kernels.accumulate_for(4)(order, row, action, reward, np.empty(0), *parts)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_permute(width: int) -> None:
+    rng = np.random.default_rng(0)
+    order, values = rng.permutation(50), rng.normal(size=(50, width + 1))
+    mine, other = values.copy(), values.copy()
+    _kernels.permute(order, mine[:, :width])
+    _plain.permute(order, other[:, :width])
+    np.testing.assert_array_equal(mine, other)
+    assert not np.array_equal(mine, values)
 
 
 def test_packed_rows_are_lower_triangles() -> None:
     """Against an outer product."""
     compiled, a = sums(3), np.array([[1.0, 2.0, 3.0]])
-    _kernels.accumulate_for(3)(np.array([0]), a, np.ones(1), np.empty(0), *compiled, 0, 1)
+    _kernels.accumulate_for(3)(np.array([0]), np.array([0]), a, np.ones(1), np.empty(0), *compiled)
     np.testing.assert_array_equal(compiled[2][0], pack(np.outer(a[0], a[0])))
 
 
@@ -113,3 +125,31 @@ def test_ids_that_collide() -> None:
     assert out.tolist() == list(range(63))
     assert _kernels.look_up_or_add(ids[::-1].copy(), keys, rows, 63, out) == 63
     assert out.tolist() == list(range(62, -1, -1))
+
+
+TEXTS = st.lists(
+    st.text(max_size=20).filter(lambda name: not name.endswith("\0"))
+    | st.sampled_from(["", "a", "ab", "été", "用户", "🙂🙂", "user 7", "user 77"]),
+    min_size=1,
+    max_size=60,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(texts=TEXTS, cut=st.integers(0, 60), skipped=st.integers(0, 3))
+def test_the_table_of_texts_is_a_dictionary(texts: list[str], cut: int, skipped: int) -> None:
+    """In two calls, the second on a slice whose buffers begin earlier; characters of one to four bytes."""
+    table, known = TextTable(), dict[str, int]()
+    column = pa.array(["before"] * skipped + texts, pa.large_string()).slice(skipped)
+    for part in (column.slice(0, cut), column.slice(cut)):
+        expected = [known.setdefault(name, len(known)) for name in part.to_pylist()]
+        assert table.rows(part).tolist() == expected
+    assert table.ids().tolist() == list(known)
+
+
+def test_the_table_of_texts_grows() -> None:
+    names = [f"user number {i}" for i in range(30_000)]
+    table = TextTable()
+    assert table.rows(pa.array(names)).tolist() == list(range(30_000))
+    assert table.rows(pa.array(names[::-1])).tolist() == list(range(30_000))[::-1]
+    assert table.ids().tolist() == names

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import coterie as ct
 from coterie.errors import LogError
+from coterie.statistics import merge, partial_sums
 
 
 def log(n: int, dim: int, users: int, seed: int = 0) -> tuple[Any, Any, Any, Any]:
@@ -86,13 +88,13 @@ def test_progress_ends_at_the_number_of_rows() -> None:
 
 def test_text_then_integers_is_refused() -> None:
     """Streams cannot do it, folders can: see the tests of logs; here the table of ids itself."""
-    from coterie.statistics.sums import _IntegerTable, _TextTable
+    from coterie.statistics.tables import IntegerTable, TextTable
 
-    text = _TextTable()
+    text = TextTable()
     assert text.rows(pa.array(["b", "a", "b"], pa.large_string())).tolist() == [0, 1, 0]
     with pytest.raises(LogError, match=r"is an integer where the users before are text"):
         text.rows(np.array([1]))
-    integers = _IntegerTable(np.dtype(np.int64))
+    integers = IntegerTable(np.dtype(np.int64))
     assert integers.rows(np.array([5, 5, -1])).tolist() == [0, 0, 1]
     with pytest.raises(LogError, match=r"user 'a' is text where the users before are integers"):
         integers.rows(pa.array(["a"]))
@@ -110,3 +112,48 @@ def test_a_watcher_sees_every_batch_once_in_the_order_of_the_log(threads: int) -
     np.testing.assert_array_equal(np.concatenate([batch.reward for batch in seen]), reward)
     assert len(seen) > 1
     np.testing.assert_array_equal(watched.moment, ct.summarize(logs).moment)
+
+
+@pytest.mark.parametrize("numbers", [1, 700, 10_000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_collecting_batches_makes_no_difference_to_the_last_bit(
+    numbers: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2,000 users, so that batches of 100 rows are collected: as many as there is room for, or none."""
+    user, action, reward, weight = log(6000, 3, 2000)
+    columns = {"u": user, "r": reward, "w": weight, **{f"x{j}": action[:, j] for j in range(3)}}
+    named: dict[str, Any] = {"user": "u", "reward": "r", "action": ["x0", "x1", "x2"]}
+    named |= {"weight": "w"} if weighted else {}
+    whole = ct.summarize(ct.read_logs(pa.table(columns), **named), threads=1)
+    monkeypatch.setattr("coterie.statistics.totals._COLLECTED", numbers)
+    other = ct.summarize(ct.read_logs(pa.table(columns), **named, batch_rows=100), threads=2)
+    for name in ("users", "count", "moment", "packed_gram", "reward_square", "longest"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(other, name))
+
+
+def test_parts_summed_apart_and_merged_are_the_whole() -> None:
+    """A user in both parts, one in each; integers, so that no rounding is in the way."""
+    user, action, reward = [1, 2, 1, 3], [[1.0], [2.0], [3.0], [4.0]], [1.0, 1.0, 2.0, 2.0]
+    logs = ct.Logs.from_arrays(user, action, reward)
+    halves = [ct.Logs.from_arrays(user[part], action[part], reward[part]) for part in (slice(2), slice(2, 4))]
+    merged = merge([partial_sums(half.batches(), threads=2) for half in halves])
+    whole = ct.summarize(logs)
+    for name in ("users", "count", "moment", "packed_gram", "reward_square", "longest"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(merged, name))
+    with pytest.raises(LogError, match=r"^there are no partial sums to merge; at least one is required$"):
+        merge([])
+
+
+@pytest.mark.parametrize("kind", ["float", "double"])
+def test_numbers_of_32_bits_are_summed_as_64(kind: str, tmp_path: Any) -> None:
+    """Halves and quarters, which both kinds hold."""
+    rng = np.random.default_rng(3)
+    action = rng.integers(-4, 5, (500, 3)) / 4
+    rows = {"u": rng.integers(0, 9, 500), "r": np.ones(500)}
+    typed = {f"x{j}": pa.array(action[:, j], pa.float64()).cast(kind) for j in range(3)}
+    pq.write_table(pa.table(rows | typed), tmp_path / "log.parquet", row_group_size=60)
+    named: dict[str, Any] = {"user": "u", "reward": "r", "action": ["x0", "x1", "x2"]}
+    stats = ct.summarize(ct.read_logs(tmp_path / "log.parquet", **named, batch_rows=100))
+    whole = ct.summarize(ct.Logs.from_arrays(rows["u"], action, rows["r"]))
+    np.testing.assert_array_equal(stats.packed_gram, whole.packed_gram)
+    np.testing.assert_array_equal(stats.count, whole.count)

@@ -5,7 +5,8 @@ Gives: an `OpenFile`, or the sentence that says why it cannot be read.
 Next: `sources`, which strings files together.
 
 Parquet and Arrow IPC are read on demand: Arrow's own reader of data sets runs ahead of a slow consumer
-without bound, and keeps what it has buffered until the end of the file.
+without bound, and keeps what it has buffered until the end of the file. Row groups of Parquet that are
+small enough are read by whichever thread decodes them, several at a time; larger ones are streamed.
 """
 
 import re
@@ -13,6 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,12 +35,24 @@ FORMATS = {
 }
 _BUFFER = 1 << 20  # bytes of each column of a Parquet file that are read at a time
 _MOST_REASON = 200  # characters of what Arrow says that are passed on
+_BATCH_BYTES = 32 << 20  # of a Parquet file's columns, decoded, that are read at a time
 _READ_AHEAD = 4  # blocks of a text file parsed ahead of use: enough to keep two cores busy, little memory
 
 
 @dataclass(frozen=True, eq=False)
+class Unread:
+    """Some rows of a file that any thread may read: how many, and how."""
+
+    num_rows: int
+    read: Callable[[], Any]
+
+
+@dataclass(frozen=True, eq=False)
 class OpenFile:
-    """Column names, rows (None where only reading tells) and `batches(columns, batch_rows)` of a file."""
+    """Column names, rows (None where only reading tells) and `batches(columns, batch_rows)` of a file.
+
+    A batch is an Arrow record batch or `Unread`.
+    """
 
     names: list[str]
     n_rows: int | None
@@ -89,12 +103,51 @@ def _open(path: str, form: str, kinds: Kinds) -> OpenFile:
 def _parquet(path: str) -> OpenFile:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+    told = {"pre_buffer": False, "buffer_size": _BUFFER}
+    file = pq.ParquetFile(path, **told)
+    told["metadata"] = file.metadata
+
+    def read(groups: list[int], columns: list[str]) -> Any:
+        """Record batch of a few row groups, by a reader of its own."""
+        with opened(path, "parquet", {}), pq.ParquetFile(path, **told) as own:
+            rows = own.read_row_groups(groups, columns, use_threads=False).combine_chunks()
+        return rows.to_batches()[0] if rows.num_rows else rows.schema.empty_table().to_batches()[0]
 
     def batches(columns: list[str], batch_rows: int) -> Iterator[Any]:
-        yield from file.iter_batches(batch_rows, columns=columns)
+        most = min(batch_rows, _rows_within(file, columns))
+        for groups, n in _groups_together(file.metadata, most):
+            if n <= most:
+                yield Unread(n, partial(read, groups, columns))
+            else:
+                yield from file.iter_batches(most, row_groups=groups, columns=columns)
 
     return OpenFile(list(file.schema_arrow.names), int(file.metadata.num_rows), batches)
+
+
+def _groups_together(metadata: Any, most: int) -> Iterator[tuple[list[int], int]]:
+    """Row groups of a Parquet file, small neighbours together up to so many rows, and their rows."""
+    together: list[int] = []
+    rows = 0
+    for at in range(metadata.num_row_groups):
+        n = metadata.row_group(at).num_rows
+        if together and rows + n > most:
+            yield together, rows
+            together, rows = [], 0
+        together.append(at)
+        rows += n
+    if together:
+        yield together, rows
+
+
+def _rows_within(file: Any, columns: list[str]) -> int:
+    """Rows of these columns that are decoded into `_BATCH_BYTES`, told by the first row group."""
+    if not file.metadata.num_row_groups:
+        return 1
+    group = file.metadata.row_group(0)
+    chunks = (group.column(at) for at in range(group.num_columns))
+    wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+    size = sum(max(chunk.total_uncompressed_size, 8 * chunk.num_values) for chunk in wanted)
+    return max(1, _BATCH_BYTES * max(int(group.num_rows), 1) // max(int(size), 1))
 
 
 def _ipc(path: str) -> OpenFile:

@@ -38,6 +38,7 @@ from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
 BATCH_ROWS = 1 << 17
+_BATCH_NUMBERS = 1 << 22  # of the action matrix of a batch (32 MiB)
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -137,7 +138,17 @@ class Logs:
             looked_at: list[Piece] = []
             vars(self)["_layout"] = self._layout_of(_noted(pieces, looked_at))
             pieces = chain(looked_at, pieces)
-        yield from in_order(self._decoded, pieces, threads or default_threads())
+        yield from in_order(self._decoded, self._cut(pieces), threads or default_threads())
+
+    def _cut(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Pieces, those of long action vectors cut so that the matrix of a batch stays small."""
+        most = max(1, _BATCH_NUMBERS // max(self.dim, 1))
+        for piece in pieces:
+            if self.batch_rows <= most or piece.held.num_rows <= most:
+                yield piece
+                continue
+            for start in range(0, piece.rows.num_rows, most):
+                yield Piece(piece.rows.slice(start, most), piece.where, piece.first_row + start)
 
     def _pieces(self) -> Iterator[Piece]:
         kind: Literal["number", "text"] = "text" if self.on_bad == "drop" else "number"

@@ -10,23 +10,29 @@ import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
 
 from coterie.errors import FileError, LogError
-from coterie.logs.formats import FORMATS, Kinds, format_of, opened, suffix
+from coterie.logs.formats import FORMATS, Kinds, Unread, format_of, opened, suffix
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name that Hive gives to the folder of nulls
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some consecutive rows (an Arrow record batch), the place they are from and its first row there."""
+    """Some consecutive rows, the place they are from and its first row there; read when first looked at."""
 
-    rows: Any
+    held: Any
     where: str
     first_row: int
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows as an Arrow record batch."""
+        return self.held.read() if isinstance(self.held, Unread) else self.held
 
 
 class Source(Protocol):
@@ -264,6 +270,9 @@ def _completed(
 ) -> Any:
     """Rows with the columns that their folders tell."""
     import pyarrow as pa
+
+    if isinstance(rows, Unread):
+        return Unread(rows.num_rows, lambda: _completed(rows.read(), columns, told, types))
 
     def column(name: str) -> Any:
         if name not in told:

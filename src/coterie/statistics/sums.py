@@ -5,28 +5,25 @@ Gives: `UserStatistics`, users in ascending order; memory is the statistics and 
 Paper: the sums in the equation for M_u and b_u.
 Next: `coterie.confidence`.
 
-Rows are decoded by several threads, get their user's row in one, and are added by several again, each
-thread to its own users. A user's rows are added in the order of the log by one thread, so that the sums
-do not depend on the number of threads, to the last bit.
+Batches are read and decoded by several threads, get their users' rows in one, and are added by several
+again; see `totals`. `partial_sums` and `merge` are the two halves of a computation on many machines: each
+sums its share of the batches, and somebody adds the parts in a fixed order.
 """
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coterie.checks import at_least
 from coterie.errors import LogError, warn
 from coterie.logs import Batch, Logs
 from coterie.logs.logs import default_threads
-from coterie.packed import packed_size
 from coterie.progress import Progress, silent
+from coterie.statistics.tables import Table, table_for
+from coterie.statistics.totals import Totals
 from coterie.statistics.user_statistics import UserStatistics
-from coterie.user_ids import LONGEST_ID, Ids, UserIndex, as_ids
-
-_NO_WEIGHT = np.empty(0)
+from coterie.user_ids import UserIndex
 
 
 def summarize(
@@ -50,180 +47,84 @@ def summarize(
     (['a', 'b'], [1.0, 2.0], [[0.0], [2.0]])
     """
     threads = default_threads() if threads is None else int(at_least("threads", threads, 1))
-    dropped: dict[str, int] = {}
-    sums, table, total, done = None, None, logs.n_rows(), 0
-    with ThreadPoolExecutor(threads) as pool:
+    total = logs.n_rows()
+
+    def watched() -> Iterable[Batch]:
+        done = 0
         for batch in logs.batches(threads):
-            for kind, n in batch.dropped.items():
-                dropped[kind] = dropped.get(kind, 0) + n
-            if len(batch):
-                table = table or _table_for(batch)
-                sums = sums or _Sums(batch.action.shape[1])
-                sums.add(table.rows(batch.user), len(table), batch, pool, threads)
+            yield batch
             if watch is not None:
                 watch(batch)
             done += len(batch) + sum(batch.dropped.values())
             progress("reading rows", done, total)
-    if sums is None or table is None:
-        lost = f" ({sum(dropped.values())} rows were dropped)" if dropped else ""
-        raise LogError(f"there are no usable rows in {logs.source.name}{lost}; at least one is required")
-    _tell_dropped(dropped)
-    return _finished(sums, table, logs, dropped)
 
-
-class _Table(Protocol):
-    """Ids seen so far, each with a row in order of first appearance."""
-
-    def __len__(self) -> int:
-        """Count the ids."""
-
-    def rows(self, ids: Any) -> NDArray[np.int64]:
-        """Row of each id, new ones added."""
-
-    def ids(self) -> Ids:
-        """Ids in the order of their rows."""
-
-
-class _IntegerTable:
-    """Ids of integer type in an open hash table."""
-
-    def __init__(self, dtype: Any) -> None:
-        from coterie.statistics import _kernels
-
-        self._kernels = _kernels
-        self._n = 0
-        self._keys, self._rows = _kernels.empty_table(1 << 12, dtype)
-
-    def __len__(self) -> int:
-        return self._n
-
-    def rows(self, ids: Any) -> NDArray[np.int64]:
-        if not isinstance(ids, np.ndarray):
-            raise _mixed(_oddest(ids), "text", "integers")
-        ids = self._alike(ids)
-        while 2 * (self._n + len(ids)) > len(self._keys):
-            self._grow()
-        out = np.empty(len(ids), dtype=np.int64)
-        self._n = self._kernels.look_up_or_add(ids, self._keys, self._rows, self._n, out)
-        return out
-
-    def ids(self) -> Ids:
-        ordered = np.empty(self._n, dtype=self._keys.dtype)
-        taken = self._rows >= 0
-        ordered[self._rows[taken]] = self._keys[taken]
-        return ordered
-
-    def _alike(self, ids: Ids) -> Ids:
-        """Ids in the type of the table, which becomes unsigned where an id is above 2**63 - 1."""
-        if ids.dtype == self._keys.dtype:
-            return ids
-        signed = ids if ids.dtype == np.int64 else self.ids()
-        if signed.min(initial=0) < 0:
-            raise LogError("user ids below 0 and above 2**63 - 1 cannot be held together; renumber the users")
-        self._keys = self._keys.view(np.uint64)  # the same bits, hence in the same slots
-        return ids.astype(np.uint64, copy=False)
-
-    def _grow(self) -> None:
-        old = self.ids()
-        self._keys, self._rows = self._kernels.empty_table(2 * len(self._keys), old.dtype)
-        self._kernels.look_up_or_add(old, self._keys, self._rows, 0, np.empty(len(old), dtype=np.int64))
-
-
-class _TextTable:
-    """Ids of text type in a dictionary, asked once per distinct id of a batch."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def rows(self, ids: Any) -> NDArray[np.int64]:
-        if isinstance(ids, np.ndarray):
-            raise _mixed(ids[0].item(), "an integer", "text")
-        encoded = ids.dictionary_encode()
-        known = self._known
-        rows = [known.setdefault(name, len(known)) for name in encoded.dictionary.to_pylist()]
-        return np.asarray(np.array(rows, dtype=np.int64)[encoded.indices.to_numpy()])
-
-    def ids(self) -> Ids:
-        for name in self._known:
-            if len(name) > LONGEST_ID or name.endswith("\0"):
-                raise LogError(
-                    f"user id {name[:40]!r}, of {len(name)} characters, cannot be kept; "
-                    f"at most {LONGEST_ID} characters are allowed, the last of them not NUL"
-                )
-        return as_ids(list(self._known), "the user column")
-
-
-class _Sums:
-    """Growing arrays: count, moment, Gram, squared rewards, squared length of the longest action.
-
-    Room for twice as many users is made when it runs out.
-    """
-
-    def __init__(self, dim: int) -> None:
-        from coterie.statistics import _kernels
-
-        self.dim = dim
-        self._kernel = _kernels.accumulate_for(dim)
-        self.arrays = self._empty(1 << 10)
-
-    def add(self, rows: NDArray[np.int64], n_users: int, batch: Batch, pool: Executor, threads: int) -> None:
-        if n_users > len(self.arrays[0]):
-            self._grow(n_users)
-        weight = _NO_WEIGHT if batch.weight is None else batch.weight
-        given = (rows, batch.action, batch.reward, weight, *self.arrays)
-        shards = [pool.submit(self._kernel, *given, shard, threads) for shard in range(threads)]
-        for shard in shards:
-            shard.result()
-
-    def _empty(self, capacity: int) -> tuple[NDArray[np.float64], ...]:
-        shapes = ((), (self.dim,), (packed_size(self.dim),), (), ())
-        return tuple(np.zeros((capacity, *shape)) for shape in shapes)
-
-    def _grow(self, n_users: int) -> None:
-        larger = self._empty(max(n_users, 2 * len(self.arrays[0])))
-        for old, new in zip(self.arrays, larger, strict=True):
-            new[: len(old)] = old
-        self.arrays = larger
-
-
-def _mixed(user: object, kind: str, others: str) -> LogError:
-    return LogError(
-        f"user {user!r} is {kind} where the users before are {others}; cast the column, or pass text_ids=True"
+    stats = partial_sums(
+        watched(),
+        features=lambda: logs.features,
+        intercept=logs.intercept,
+        threads=threads,
+        name=logs.source.name,
     )
+    _tell_dropped(stats.dropped)
+    return stats
 
 
-def _oddest(ids: Any) -> str:
-    """A text id that is not written as integers are, if there is one."""
-    names: list[str] = ids.drop_null().to_pylist()
-    return next((name for name in names if not name.isdigit() or name != str(int(name))), names[0])
+def partial_sums(
+    batches: Iterable[Batch],
+    *,
+    features: Callable[[], tuple[str, ...] | None] = lambda: None,
+    intercept: bool = False,
+    threads: int = 1,
+    name: str = "the log",
+) -> UserStatistics:
+    """Sums of some batches of a log, which `merge` adds to those of the others.
 
+    `features` is asked for the names of the coordinates after the last batch, when the log knows them.
 
-def _table_for(batch: Batch) -> _Table:
-    return _IntegerTable(batch.user.dtype) if isinstance(batch.user, np.ndarray) else _TextTable()
-
-
-def _finished(sums: _Sums, table: _Table, logs: Logs, dropped: Mapping[str, int]) -> UserStatistics:
-    """Statistics with the users in ascending order."""
-    ids = table.ids()
-    columns = [array[: len(ids)] for array in sums.arrays]
-    order = np.argsort(ids)
-    if not np.array_equal(order, np.arange(len(ids))):
-        ids, columns = ids[order], [array[order] for array in columns]
-    count, moment, gram, square, longest = columns
+    Examples
+    --------
+    >>> logs = Logs.from_arrays(["b", "a"], [[1.0], [2.0]], [1.0, 0.0])
+    >>> part = partial_sums(logs.batches())
+    >>> merge([part, part]).count.tolist()
+    [2.0, 2.0]
+    """
+    dropped: dict[str, int] = {}
+    totals: Totals | None = None
+    table: Table | None = None
+    with ThreadPoolExecutor(threads) as pool:
+        for batch in batches:
+            for kind, n in batch.dropped.items():
+                dropped[kind] = dropped.get(kind, 0) + n
+            if not len(batch):
+                continue
+            table = table or table_for(batch)
+            totals = totals or Totals(batch.action.shape[1], pool, threads)
+            totals.add(table.rows(batch.user), len(table), batch)
+        if totals is None or table is None:
+            lost = f" ({sum(dropped.values())} rows were dropped)" if dropped else ""
+            raise LogError(f"there are no usable rows in {name}{lost}; at least one is required")
+        ids = table.ids()
+        table = None
+        order = np.argsort(ids)
+        count, moment, gram, square, longest = totals.finish(order)
     return UserStatistics(
-        index=UserIndex(ids),
+        index=UserIndex(ids[order]),
         count=count,
         moment=moment,
         packed_gram=gram,
         reward_square=square,
         longest=np.sqrt(longest),
-        features=logs.features,
-        intercept=logs.intercept,
-        dropped=dict(dropped),
+        features=features(),
+        intercept=intercept,
+        dropped=dropped,
     )
+
+
+def merge(parts: Sequence[UserStatistics]) -> UserStatistics:
+    """Statistics of all parts together, added in the order given."""
+    if not parts:
+        raise LogError("there are no partial sums to merge; at least one is required")
+    return sum(parts[1:], start=parts[0])
 
 
 def _tell_dropped(dropped: Mapping[str, int]) -> None:

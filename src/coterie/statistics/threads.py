@@ -8,10 +8,12 @@ Next: `sums`, which finds the users' rows in a stream; `coterie.evaluation`, whi
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from coterie.logs.logs import default_threads
 from coterie.packed import FloatArray
+from coterie.statistics.totals import in_user_order, shards
 
 
 def add_rows(
@@ -25,11 +27,11 @@ def add_rows(
     from coterie.statistics import _kernels
 
     kernel = _kernels.accumulate_for(action.shape[1])
-    threads = default_threads()
-    with ThreadPoolExecutor(threads) as pool:
-        shards = [
-            pool.submit(kernel, row, action, reward, weight, *sums, shard, threads)
-            for shard in range(threads)
-        ]
-        for shard in shards:
+    row = np.ascontiguousarray(row, dtype=np.int64)
+    given = (row, np.ascontiguousarray(action), np.ascontiguousarray(reward), np.ascontiguousarray(weight))
+    order = in_user_order(row)
+    with ThreadPoolExecutor(default_threads()) as pool:
+        parts = shards(row[order], default_threads())
+        running = [pool.submit(kernel, order[part], *given, *sums) for part in parts]
+        for shard in running:
             shard.result()
