@@ -151,6 +151,8 @@ def shards(ascending: NDArray[np.int64], n: int) -> list[slice]:
     >>> [(part.start, part.stop) for part in shards(np.array([0, 0, 0, 1, 2, 3]), 2)]
     [(0, 3), (3, 6)]
     """
+    if not len(ascending):
+        return []
     middle = ascending[[len(ascending) * at // n for at in range(1, n)]]
     cuts = sorted({0, *np.searchsorted(ascending, middle).tolist(), len(ascending)})
     return [slice(low, high) for low, high in pairwise(cuts)]
