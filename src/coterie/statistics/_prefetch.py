@@ -1,4 +1,9 @@
-"""The processor's hint to fetch memory that will be needed soon, for compiled code; it changes no result."""
+"""The processor's hint to fetch memory that will be needed soon, for compiled code; it changes no result.
+
+Takes: an array and a position.
+Gives: nothing; the cache line is on its way.
+Next: `_kernels`.
+"""
 
 from typing import Any
 
