@@ -117,7 +117,7 @@ def test_a_mistake_in_the_data_is_one_line_and_status_1(folder: Path, arguments:
 
 USAGE = [
     ("fti", "No such command 'fti'; did you mean 'fit'? (see 'coterie --help')"),
-    ("zzzz", "No such command 'zzzz'; there are demo, evaluate, fit"),
+    ("zzzz", "No such command 'zzzz'; there are demo, advise, evaluate, fit"),
     ("--nonsense", "No such option '--nonsense'"),
     (FIT + " --graph-scal 2", "'--graph-scale'"),
     (FIT.replace("--user user", ""), "Missing option '--user' (see 'coterie fit --help')"),

@@ -48,10 +48,10 @@ _SIGNS = {"pessimistic": -1, "greedy": 0, "optimistic": 1}
 )
 @click.option(
     "--metric",
-    type=click.Choice(["auto", "squared_error", "log_likelihood", "choice"]),
+    type=click.Choice(["auto", "scaled_error", "squared_error", "log_likelihood", "choice"]),
     default="auto",
     show_default=True,
-    help="What the verdict goes by; auto: the squared error, unless choosing says otherwise.",
+    help="What the verdict goes by; auto: the scaled error, unless choosing says otherwise.",
 )
 @click.option(
     "--sign",

@@ -20,6 +20,7 @@ from coterie.evaluation.scores import Tally
 from coterie.packed import FloatArray
 
 _GAIN = {  # column and the column of its rows, and the sign that makes more of it better
+    "scaled_error": ("scaled_error", "rows", -1.0),
     "squared_error": ("squared_error", "rows", -1.0),
     "log_likelihood": ("log_likelihood", "rows", 1.0),
     "choice": ("choice", "choice_rows", 1.0),
@@ -54,7 +55,7 @@ def _against_best(
     users, rows = users[rows > 0], rows[rows > 0]
     if len(users) < 2 or len(names) < 2:  # noqa: PLR2004
         return
-    gain = sign * np.column_stack([tally.sums[name, fraction][column][users] for name in names])
+    gain = sign * np.column_stack([_column(tally.sums[name, fraction], column, users) for name in names])
     best = int(np.argmax(gain.sum(axis=0)))
     against = gain[:, best : best + 1] - gain
     drawn = resampled(np.column_stack([against, rows]), rng)
@@ -78,6 +79,15 @@ def _against_best(
             )
 
 
+def _column(sums: dict[str, FloatArray], name: str, users: NDArray[np.int64]) -> FloatArray:
+    """Sums (users,) of a column; the scaled error takes the one factor that suits all these users."""
+    if name != "scaled_error":
+        return sums[name][users]
+    product, size = sums["product"][users], sums["estimate_square"][users]
+    factor = product.sum() / size.sum() if size.any() else 0.0
+    return np.asarray(sums["reward_square"][users] - 2 * factor * product + factor**2 * size)
+
+
 def _normal_low(against: FloatArray, rows: FloatArray, confidence: float) -> FloatArray:
     """Lower ends (C,) of Student intervals of the ratio, which need no far percentile of a bootstrap."""
     from scipy.special import stdtrit
@@ -94,8 +104,8 @@ def verdict_of(
 ) -> Verdict | None:
     """What to use for a group, by its differences at the largest fraction; None where nothing compares.
 
-    With `metric` "auto" the squared error decides, which sees finer than the value of choosing; unless
-    choosing clearly says otherwise, and then nothing is decided.
+    With `metric` "auto" the scaled error decides (see `scores.scaled_error`), which sees finer than the value
+    of choosing; unless choosing clearly says otherwise, and then nothing is decided.
     """
     if len(algorithms) == 1:
         only = algorithms[0]
@@ -106,7 +116,7 @@ def verdict_of(
         return None
     full = max(one.fraction for one in of_group)
     by = {name: [d for d in of_group if d.metric == name and d.fraction == full] for name in _GAIN}
-    first = "squared_error" if metric == AUTO else metric
+    first = "scaled_error" if metric == AUTO else metric
     if not by.get(first):
         return None
     best = by[first][0].algorithm

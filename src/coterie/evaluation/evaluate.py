@@ -55,7 +55,7 @@ class Plan:
         Shares of the training part that are learned from, for learning curves; the largest one decides.
     few : float
         Users with fewer training rows are the group "few".
-    metric : "auto", "squared_error", "log_likelihood" or "choice"
+    metric : "auto", "scaled_error", "squared_error", "log_likelihood" or "choice"
         What the verdict goes by; see `compare.verdict_of`.
     choice_size : int
         Held-out rows to choose among.
@@ -90,7 +90,9 @@ class Plan:
         if not self.fractions or not all(0 < checks.number("a fraction", f) <= 1 for f in self.fractions):
             raise ParameterError(f"fractions are {list(self.fractions)}; give numbers above 0 and at most 1")
         checks.at_least("few", self.few, 0)
-        checks.one_of("metric", self.metric, (AUTO, "squared_error", "log_likelihood", "choice"))
+        checks.one_of(
+            "metric", self.metric, (AUTO, "scaled_error", "squared_error", "log_likelihood", "choice")
+        )
         checks.at_least("choice_size", self.choice_size, 2)
         checks.one_of("sign", self.sign, (-1, 0, 1))
         if self.clip is not None:

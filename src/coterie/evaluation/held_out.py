@@ -23,6 +23,7 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 COLUMNS = (
     *("rows", "own_mean_error", "choice_rows", "random", "hindsight"),
     *("squared_error", "log_likelihood", "choice"),
+    *("reward_square", "product", "estimate_square"),
     *(f"covered_{level}" for level in LEVELS),
 )
 
@@ -81,6 +82,9 @@ def sums_of(said: Predicted, spread: float, on: Judged) -> dict[str, FloatArray]
         "squared_error": total(error**2),
         "log_likelihood": total(-0.5 * (np.log(2 * math.pi * variance) + error**2 / variance)),
         "choice": _value(said.score, on),
+        "reward_square": total(on.reward**2),
+        "product": total(on.reward * said.estimate),
+        "estimate_square": total(said.estimate**2),
         **{name: total((np.abs(error) <= width).astype(np.float64)) for name, width in half.items()},
     }
 
