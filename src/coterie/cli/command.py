@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-COMMANDS = ("demo", "advise", "evaluate", "fit", "decide", "explain", "report", "paper")
+COMMANDS = ("demo", "advise", "evaluate", "fit", "decide", "explain", "report", "ratings", "paper")
 
 
 class Command(click.Command):
