@@ -5,6 +5,7 @@ Gives: a file that is either the old one or the new one complete; arrays mapped 
 Next: `coterie.statistics` and `coterie.model_file`, which say which arrays there are.
 """
 
+import glob
 import json
 import os
 import zlib
@@ -73,6 +74,7 @@ def replace_file(path: str | os.PathLike[str], save: Any) -> None:
             f"there is no folder {str(target.parent)!r} to write {target.name!r} into; make it first"
         )
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    _remove_left(target)
     try:
         save(temporary)
         with temporary.open("rb+") as file:
@@ -83,6 +85,26 @@ def replace_file(path: str | os.PathLike[str], save: Any) -> None:
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def _remove_left(target: Path) -> None:
+    """Remove what runs that were killed left of new files for this place; those of others are kept."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+        writer = left.name.split(".")[-2]
+        if writer.isdecimal() and os.name == "posix" and not _runs(int(writer)):
+            with suppress(OSError):
+                left.unlink()
+
+
+def _runs(process: int) -> bool:
+    """Whether there is such a process."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def read(path: str | os.PathLike[str], kinds: tuple[str, ...], *, verify: bool | None = None) -> ArrayFile:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +130,9 @@ def broken(at: int) -> pa.Table:
 
 
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read four rows at a time and write at once, so that a late fault meets a file half written."""
-    batches = RequestReader.batches
+    """Decide a few rows at a time and write at once, so that a late fault meets a file half written."""
     monkeypatch.setattr("coterie.serving.stream._ROW_GROUP", 1)
-
-    def four(self: RequestReader) -> Iterator[tuple[Requests, int]]:
-        return batches(self, 4)
-
-    monkeypatch.setattr(RequestReader, "batches", four)
+    monkeypatch.setattr("coterie.serving.cuts.ACTIONS_AT_A_TIME", 8)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])

@@ -41,7 +41,8 @@ def command(model: str, requests: str, out: str, form: str, **options: Any) -> N
 
     REQUESTS has one row per action (a request's rows adjacent; columns of the request, the user and the
     action or item), or one row per request with a list of actions or of items. Without --action the
-    model's own action columns are looked for, then a column named actions.
+    model's own action columns are looked for, then a column named actions. A run that was killed goes on
+    where it was when the same command is given again.
     """
     from coterie.model_file import load
     from coterie.serving import decide_file
@@ -50,9 +51,24 @@ def command(model: str, requests: str, out: str, form: str, **options: Any) -> N
     fitted = load_model(load(model), model)
     require_unread(out, model, requests, options["items"])
     reader = _reader(fitted, requests, options)
+    depends = _depends(model, requests, reader, options)
     with progress_bar() as progress:
-        n = decide_file(fitted, reader, out, top=options["top"], progress=progress)
+        n = decide_file(fitted, reader, out, top=options["top"], progress=progress, depends=depends)
     print_one({"requests": n, "out": out}, form, f"{n} request{'s' * (n != 1)} decided. Written to {out}.")
+
+
+def _depends(model: str, requests: str, reader: Any, options: dict[str, Any]) -> str:
+    """Everything that the decisions depend on, as a text: files by name, size and time of change."""
+    import json
+    from dataclasses import astuple
+
+    import coterie
+    from coterie.logs.sources import files_at
+    from coterie.serving.parts import stamp
+
+    files = [path for place in (model, requests, options["items"]) if place for path in files_at(place)]
+    settings = [coterie.__version__, options["top"], astuple(reader.columns), reader.text]
+    return json.dumps([*map(stamp, files), *settings])
 
 
 def load_model(loaded: Any, path: str) -> Any:

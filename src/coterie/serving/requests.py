@@ -3,11 +3,12 @@
 Takes: a long table (a row per action, a request's rows adjacent) or a wide one (a row per request, with
 a list of actions or of item ids).
 Gives: `Requests`, batch by batch: request and user ids, and the action sets laid end to end.
-Next: `vectors`, which reads and checks the actions; `stream`, which decides.
+Next: `cuts`, which finds where requests end; `vectors`, which checks the actions; `stream`, which decides.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,16 @@ import numpy as np
 from coterie.decision import ActionSets
 from coterie.errors import ActionError, LogError
 from coterie.logs import Items
-from coterie.logs.decode import is_list, users
+from coterie.logs.decode import users
+from coterie.logs.logs import in_order
 from coterie.logs.sources import Piece, Source, open_source, require_columns
 from coterie.neighbourhood.neighbourhood import IntArray
+from coterie.serving.cuts import Cut, Rows, is_wide, long, numbered, wide
 from coterie.serving.met import Met
 from coterie.serving.vectors import ActionColumns, plain, vectors
 from coterie.user_ids import Ids
 
-REQUEST_ROWS = 1 << 14  # a wide row holds a whole action set, so a batch is smaller than one of a log
+REQUEST_ROWS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -101,26 +104,44 @@ class RequestReader:
 
     def batches(self, batch_rows: int = REQUEST_ROWS) -> Iterator[tuple[Requests, int]]:
         """Stream of requests, each with the number of table rows read so far."""
+        for cut in self.cuts(batch_rows):
+            yield self.ready(cut), cut.done
+
+    def cuts(
+        self, batch_rows: int | None = None, *, skip: int = 0, met: Met | None = None, threads: int = 1
+    ) -> Iterator[Cut]:
+        """Rows with whole requests, but for the first `skip` rows, of whose requests `met` may know."""
+        pieces = numbered(
+            self.source.pieces(self.columns.all(), batch_rows or REQUEST_ROWS, self._kinds()), skip
+        )
+        parts = in_order(self._read, pieces, threads)
+        first = next(parts, None)
+        if first is None:
+            return
+        parts = chain([first], parts)
+        name = self.columns.item or self.columns.action[0]
+        if self._is_wide(first.rows.column(name).type):
+            yield from wide(parts, name)
+        else:
+            yield from long(parts, self.columns.request, self.columns.user, met or Met())
+
+    def ready(self, cut: Cut) -> Requests:
+        """Users and checked action sets of some requests; any thread may ask."""
+        if cut.start is None:
+            return self._wide(cut.rows, cut.first)
+        ids, who = cut.rows.column(self.columns.request), cut.rows.column(self.columns.user)
+        return self._requests(ids.take(cut.start), who.take(cut.start), cut.start, cut.rows)
+
+    def _read(self, numbered_piece: tuple[Piece, int, int]) -> Rows:
+        """Checked rows of a piece."""
         import pyarrow as pa
 
-        held: Any = None
-        met, done = Met(), 0
-        for piece in self.source.pieces(self.columns.all(), batch_rows, self._kinds()):
-            new = pa.RecordBatch.from_arrays(
-                [plain(column) for column in piece.rows.columns], names=piece.rows.schema.names
-            )
-            self._require_ids(new, piece)
-            first, done = done, done + new.num_rows
-            if self._is_wide(new):
-                yield self._wide(new, first), done
-                continue
-            rows = new if held is None else _joined(held, new)
-            last = int(_starts(rows.column(self.columns.request))[-1])
-            if last:
-                yield self._long(rows.slice(0, last), met), done
-            held = rows.slice(last)
-        if held is not None:
-            yield self._long(held, met), done
+        piece, first, skip = numbered_piece
+        rows = pa.RecordBatch.from_arrays(
+            [plain(column) for column in piece.rows.columns], names=piece.rows.schema.names
+        )
+        self._require_ids(rows, piece)
+        return Rows(rows.slice(skip), first + skip)
 
     def _kinds(self) -> Any:
         coordinates = self.columns.action if len(self.columns.action) > 1 else ()
@@ -145,38 +166,16 @@ class RequestReader:
                     f"{name!r}); every row needs one"
                 )
 
-    def _is_wide(self, rows: Any) -> bool:
+    def _is_wide(self, kind: Any) -> bool:
         """Whether each row holds a whole action set; a long table needs a request column."""
-        if self.columns.item is not None:
-            wide = is_list(rows.column(self.columns.item).type)
-        else:
-            kind = rows.column(self.columns.action[0]).type
-            wide = len(self.columns.action) == 1 and is_list(kind) and is_list(kind.value_type)
-        if not wide and not self.columns.request:
+        one_column = self.columns.item is not None or len(self.columns.action) == 1
+        found = one_column and is_wide(kind, item=self.columns.item is not None)
+        if not found and not self.columns.request:
             raise LogError(
                 f"{self.source.name} has one action per row and no request column, so requests cannot be "
                 "told apart; name the column, or give a list of actions per row"
             )
-        return wide
-
-    def _long(self, rows: Any, met: Met) -> Requests:
-        """Requests of a long table: cut where the request id changes."""
-        request, who = rows.column(self.columns.request), rows.column(self.columns.user)
-        start = _starts(request)
-        changes = np.setdiff1d(_starts(who), start)
-        if len(changes):
-            row = int(changes[0])
-            raise LogError(
-                f"request {request[row].as_py()!r} names more than one user ({who[row - 1].as_py()!r} and "
-                f"{who[row].as_py()!r}); a request is for one"
-            )
-        again = met.first_again(request.take(start))
-        if again is not None:
-            name = request[int(start[again])].as_py()
-            raise LogError(
-                f"the rows of request {name!r} are not adjacent; sort the requests by request first"
-            )
-        return self._requests(request.take(start), who.take(start), start, rows)
+        return found
 
     def _wide(self, rows: Any, first: int) -> Requests:
         """Requests of a wide table: one a row."""
@@ -209,18 +208,3 @@ class RequestReader:
         found = users(user, self.columns.user)
         ids = found if isinstance(found, np.ndarray) else np.array(found.to_pylist(), dtype=str)
         return Requests(request, user, ids, sets, item)
-
-
-def _starts(column: Any) -> IntArray:
-    """First row of every run of equal values."""
-    import pyarrow.compute as pc
-
-    differs = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1))
-    return np.append(0, 1 + np.flatnonzero(differs.to_numpy(zero_copy_only=False))).astype(np.int64)
-
-
-def _joined(left: Any, right: Any) -> Any:
-    """Two record batches as one."""
-    import pyarrow as pa
-
-    return pa.Table.from_batches([left, right]).combine_chunks().to_batches()[0]

@@ -3,11 +3,15 @@
 Takes: a model, a `RequestReader` and the name of a file.
 Gives: a file of decisions, put in place in one step; the number of requests decided.
 Next: `coterie.cli`.
+
+Rows are read, and decided, by several threads, a few batches at a time, and written in the order of the
+table; a request is decided by one thread, so that the file does not depend on their number, nor on whether
+an earlier run was killed and this one goes on from what it had decided.
 """
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,12 @@ import numpy as np
 
 from coterie import array_file
 from coterie.errors import FileError, LogError
+from coterie.logs.logs import default_threads, in_order
 from coterie.model import Model
 from coterie.progress import Progress, silent
+from coterie.serving.cuts import Cut
+from coterie.serving.met import Met
+from coterie.serving.parts import Parts, Tables, parts_of
 from coterie.serving.requests import RequestReader, Requests
 
 _ROW_GROUP = 1 << 16
@@ -29,64 +37,104 @@ def decide_file(
     *,
     top: int | None = None,
     progress: Progress = silent,
+    depends: str | None = None,
 ) -> int:
     """Number of requests decided and written to `out` (.parquet, .csv or .arrow).
 
     Columns: request, user, rank (with `top`), index, item (where requests name items), estimate, width,
     score, pooled_count, pooled_users, seen. `top` ranks the best so many actions of each request.
+
+    With `depends`, a text that names all that the decisions depend on (the model, the requests, the
+    settings), what is decided is kept beside `out` until the end, and a run after one that was killed goes
+    on from there if its text is the same. The file is the same either way.
     """
     opener = _writer_for(Path(out))
     decided = 0
+    _require_place(Path(out))
+    keeping = nullcontext() if depends is None else parts_of(Path(out), depends)
+    with keeping as parts:
 
-    def save(temporary: Path) -> None:
-        nonlocal decided
-        writer = None
-        try:
-            for table, n in _gathered(_decided(model, requests, top, progress)):
-                writer = writer or opener(temporary, table.schema)
-                writer.write_table(table)
-                decided += n
-        finally:
-            if writer is not None:
-                writer.close()
-        if writer is None:
-            raise LogError(f"{requests.source.name} has no requests; at least one is required")
+        def save(temporary: Path) -> None:
+            nonlocal decided
+            writer = None
+            try:
+                for table in _regrouped(_counted(_tables(model, requests, top, parts, progress))):
+                    writer = writer or opener(temporary, table.schema)
+                    writer.write_table(table)
+            finally:
+                if writer is not None:
+                    writer.close()
+            if writer is None:
+                raise LogError(f"{requests.source.name} has no requests; at least one is required")
 
-    array_file.replace_file(out, save)
+        def _counted(tables: Iterator[Any]) -> Iterator[Any]:
+            nonlocal decided
+            for table in tables:
+                decided += table.num_rows if top is None else _n_first(table)
+                yield table
+
+        array_file.replace_file(out, save)
     return decided
 
 
-def _decided(
-    model: Model, reader: RequestReader, top: int | None, progress: Progress
-) -> Iterator[tuple[Any, int]]:
-    total = reader.n_rows()
-    for requests, done in reader.batches():
-        yield decisions_table(model, requests, top), len(requests.request)
+def _tables(
+    model: Model, reader: RequestReader, top: int | None, parts: Parts | None, progress: Progress
+) -> Iterator[Any]:
+    """Tables of decisions in the order of the requests, those kept by an earlier run included."""
+    total, met, skip = reader.n_rows(), Met(), 0
+    kept = parts.kept() if parts is not None else []
+
+    def fresh() -> Tables:
+        def decided(cut: Cut) -> tuple[Any, int]:
+            return decisions_table(model, reader.ready(cut), top, threads=1), cut.done
+
+        threads = default_threads()
+        yield from in_order(decided, reader.cuts(skip=skip, met=met, threads=threads), threads)
+
+    tables = fresh() if parts is None else parts.tables(kept, fresh())
+    for at, (table, done) in enumerate(tables):
+        if at < len(kept):
+            met.first_again(_first_of_each(table, top))
+            skip = done
+        yield table
         progress("deciding", done, total)
 
 
-def _gathered(tables: Iterator[tuple[Any, int]]) -> Iterator[tuple[Any, int]]:
-    """Tables joined until they are worth a row group of their own, each with its number of requests."""
+def _first_of_each(table: Any, top: int | None) -> Any:
+    """Request ids of a table of decisions, each once."""
+    import pyarrow.compute as pc
+
+    once = table if top is None else table.filter(pc.equal(table["rank"], 1))
+    return once["request"].combine_chunks()
+
+
+def _n_first(table: Any) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.equal(table["rank"], 1)).as_py() or 0)
+
+
+def _regrouped(tables: Iterator[Any]) -> Iterator[Any]:
+    """The rows of all tables in tables of `_ROW_GROUP` rows, so that the file does not show the parts."""
     import pyarrow as pa
 
-    waiting: list[Any] = []
-    requests = 0
-    for table, n in tables:
-        waiting.append(table)
-        requests += n
-        if sum(part.num_rows for part in waiting) >= _ROW_GROUP:
-            yield pa.concat_tables(waiting), requests
-            waiting, requests = [], 0
-    if waiting:
-        yield pa.concat_tables(waiting), requests
+    waiting: Any = None
+    for table in tables:
+        waiting = table if waiting is None else pa.concat_tables([waiting, table])
+        while waiting.num_rows >= _ROW_GROUP:
+            yield waiting.slice(0, _ROW_GROUP).combine_chunks()
+            waiting = waiting.slice(_ROW_GROUP)
+    if waiting is not None and waiting.num_rows:
+        yield waiting.combine_chunks()
 
 
-def decisions_table(model: Model, requests: Requests, top: int | None) -> Any:
+def decisions_table(model: Model, requests: Requests, top: int | None, threads: int | None = None) -> Any:
     """Arrow table of the decisions, a row per request, or per rank with `top`."""
     import pyarrow as pa
 
     ranks = min(top or 1, int(requests.sets.length.max()))
-    decisions = model.decide_rows(model.index.rows(requests.ids), requests.sets, top=ranks)
+    rows = model.index.rows(requests.ids)
+    decisions = model.decide_rows(rows, requests.sets, top=ranks, threads=threads)
     kept = decisions.index.ravel() >= 0
     owner = np.repeat(np.arange(len(decisions)), ranks)[kept]
     index = decisions.index.ravel()[kept]
@@ -105,6 +153,12 @@ def decisions_table(model: Model, requests: Requests, top: int | None) -> Any:
         "seen": pa.array(decisions.seen[owner]),
     }
     return pa.table(columns)
+
+
+def _require_place(out: Path) -> None:
+    """Refuse a folder that is not there before the work, not after it."""
+    if not out.parent.is_dir():
+        raise FileError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into; make it first")
 
 
 def _writer_for(out: Path) -> Callable[[Path, Any], Any]:

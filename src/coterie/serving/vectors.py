@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coterie.errors import ActionError
 from coterie.logs import Items
-from coterie.logs.decode import is_list, lists, numbers
+from coterie.logs.decode import is_list, lists, numbers, side_by_side
 from coterie.packed import FloatArray
 
 
@@ -78,7 +78,7 @@ def _read(rows: Any, columns: ActionColumns, place: Callable[[int], str]) -> Flo
             f"column {columns.action[0]!r} holds one {first.type} a row and the model was fitted on "
             f"{columns.dim} coordinates; name a column of lists, or one column per coordinate"
         )
-    return np.column_stack([numbers(rows.column(name), name) for name in columns.action])
+    return side_by_side([numbers(rows.column(name), name) for name in columns.action])
 
 
 def _require_finite(action: FloatArray, columns: ActionColumns, place: Callable[[int], str]) -> None:
