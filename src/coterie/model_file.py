@@ -41,6 +41,7 @@ def save(model: Model, path: str | os.PathLike[str], *, compact: bool = False) -
         "confidence": settings_of(model.confidence),
         "bonus": settings_of(model.bonus),
         "scale": model.scale,
+        "ascending": model.index.ascending,
         "features": None if model.features is None else list(model.features),
         "intercept": model.intercept,
         "report": asdict(model.report),
@@ -74,7 +75,7 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
 
 
 def _model(arrays: Arrays, given: dict[str, Any]) -> Model:
-    index = UserIndex(arrays["users"])
+    index = UserIndex(arrays["users"], ascending=bool(given.get("ascending")))
     described = given.get("evidence")
     more: dict[str, Any] = {}
     if "population" in given:

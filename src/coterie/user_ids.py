@@ -81,12 +81,16 @@ def _integers(array: NDArray[Any]) -> Ids:
 class UserIndex:
     """Rows of distinct ids, found by binary search, so that it works on a memory-mapped array.
 
+    `ascending` says that the ids are known to be in ascending order, as those of a saved file are, so that
+    opening one takes no look at them; otherwise that is found out.
+
     >>> index = UserIndex(as_ids(["bob", "alice"]))
     >>> index.row("alice"), index.row("carol")
     (1, -1)
     """
 
     ids: Ids
+    ascending: bool = False
     _order: NDArray[np.int64] | None = field(init=False, repr=False)
     _sorted: Ids = field(init=False, repr=False)
 
@@ -94,7 +98,8 @@ class UserIndex:
         ids = self.ids.view()
         ids.flags.writeable = False
         object.__setattr__(self, "ids", ids)
-        ascending = bool(np.all(self.ids[:-1] < self.ids[1:])) if len(self.ids) else True
+        ascending = self.ascending or not len(self.ids) or bool(np.all(self.ids[:-1] < self.ids[1:]))
+        object.__setattr__(self, "ascending", ascending)
         order = None if ascending else np.argsort(self.ids, kind="stable")
         object.__setattr__(self, "_order", order)
         object.__setattr__(self, "_sorted", self.ids if order is None else self.ids[order])

@@ -168,6 +168,7 @@ class UserStatistics:
             "features": None if self.features is None else list(self.features),
             "intercept": self.intercept,
             "dropped": dict(self.dropped),
+            "ascending": self.index.ascending,
         }
 
     @classmethod
@@ -182,7 +183,7 @@ class UserStatistics:
         try:
             features = parameters["features"]
             return cls(
-                index=UserIndex(arrays["users"]),
+                index=UserIndex(arrays["users"], ascending=bool(parameters.get("ascending"))),
                 **{name: arrays[name] for name in COLUMNS},
                 features=None if features is None else tuple(features),
                 intercept=parameters["intercept"],
