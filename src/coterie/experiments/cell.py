@@ -17,6 +17,7 @@ import numpy as np
 
 from coterie.errors import CoterieWarning
 from coterie.experiments.asked import mean_gaps
+from coterie.experiments.bounds import bounds_of
 from coterie.experiments.datasets import world_of
 from coterie.experiments.methods import METHODS, Method, Training
 from coterie.experiments.settings import Cell
@@ -42,7 +43,11 @@ class Row(msgspec.Struct, frozen=True):
 def run(
     cell: Cell, folder: str | None, names: Sequence[str], methods: Mapping[str, Method] = METHODS
 ) -> list[Row]:
-    """Rows of these methods; the same whatever else is running, and whichever others are asked for."""
+    """Rows of these methods; the same whatever else is running, and whichever others are asked for.
+
+    The experiment on theory has rows for the bounds too, with the share of users of whom they are proven
+    in the place of the neighbours.
+    """
     world = world_of(cell, folder)
     log = np.random.default_rng([*cell.entropy, 0])
     asked = np.random.Generator(np.random.SFC64([*cell.entropy, 1]))  # a fifth faster, where most is drawn
@@ -68,7 +73,7 @@ def run(
         logging=cell.logging,
         seed=cell.seed,
     )
-    return [
+    rows = [
         row(
             method=name,
             gap=gaps[name].mean,
@@ -78,3 +83,10 @@ def run(
         )
         for name, model in models.items()
     ]
+    if cell.experiment == "theory" and names:
+        bounds = bounds_of(models, training, world.noise)
+        rows += [
+            row(method=name, gap=value, standard_error=0.0, seconds=0.0, neighbours=proven)
+            for name, (value, proven) in bounds.items()
+        ]
+    return rows

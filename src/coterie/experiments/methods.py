@@ -30,7 +30,16 @@ from coterie.algorithms import (
 )
 from coterie.confidence import Confidence, Smoothed
 from coterie.decision import Bonus
-from coterie.experiments.settings import GAPS, PENALTIES, RIDGES, SCALES, UNDERTRAINED, Cell
+from coterie.experiments.settings import (
+    GAPS,
+    INFLUENCE_GAPS,
+    PENALTIES,
+    RIDGES,
+    SCALES,
+    SCARCE_GAPS,
+    UNDERTRAINED,
+    Cell,
+)
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.packed import unpack
@@ -41,6 +50,8 @@ GREEDY = Bonus(sign=0)
 # The online baselines use no radius; this one takes no eigenvalues, which the default one does.
 ONLINE = Confidence(ridge=0.5, regularity=Smoothed(0.8))
 FIXED_GAP = "Off-C2LUB"
+POLICIES = ("Off-C2LUB_Underestimation", "Off-C2LUB_Overestimation")
+KNOWN = ("Off-C2LUB@gamma", "Off-C2LUB@gamma/2", "Off-C2LUB@2gamma")
 ALWAYS = ("LCB_IND", "Ridge_IND", "Ridge_IND_tuned", "Pooled", "Oracle")  # honest rows of every figure
 
 
@@ -91,12 +102,21 @@ class Method:
         return self.needs is None or find_spec(self.needs) is not None
 
 
+def _fixed(gap: float) -> str:
+    return f"{FIXED_GAP}@{gap:g}"
+
+
 def _off_club(training: Training) -> Model:
     return OffCLUB(**training.settings("OffCLUB")).fit(training.stats)
 
 
 def _off_c2lub(training: Training, **more: Any) -> Model:
     return OffC2LUB(**more, **training.settings("OffC2LUB")).fit(training.stats)
+
+
+def _knowing(training: Training, factor: float = 1.0) -> Model:
+    """Off-C2LUB that is told the true gap between clusters, or that times a factor."""
+    return _off_c2lub(training, gap=factor * training.drawn.truth.gap)
 
 
 def _on_statistics(training: Training, algorithm: Any) -> Model:
@@ -165,7 +185,10 @@ METHODS: dict[str, Method] = {
         "paper",
     ),
     "Off-CLUB": Method(_off_club, "paper"),
-    **{f"{FIXED_GAP}@{gap:g}": Method(partial(_off_c2lub, gap=gap), "paper") for gap in GAPS},
+    **{
+        _fixed(gap): Method(partial(_off_c2lub, gap=gap), "paper")
+        for gap in sorted({*GAPS, *SCARCE_GAPS, *INFLUENCE_GAPS})
+    },
     "Off-C2LUB_Underestimation": Method(partial(_off_c2lub, gap="under"), "paper"),
     "Off-C2LUB_Overestimation": Method(partial(_off_c2lub, gap="over"), "paper"),
     "Off-C2LUB_Overestimation_mutual": Method(partial(_off_c2lub, gap="over", sharing="mutual")),
@@ -181,15 +204,27 @@ METHODS: dict[str, Method] = {
         partial(_armul, algorithm=ARMUL(penalty="validate", grid=PENALTIES, confidence=ONLINE, bonus=GREEDY))
     ),
     "Pooled": Method(_pooled),
+    "Off-C2LUB@gamma": Method(_knowing, "regimes", clusters=True),
+    "Off-C2LUB@gamma/2": Method(partial(_knowing, factor=0.5), "regimes", clusters=True),
+    "Off-C2LUB@2gamma": Method(partial(_knowing, factor=2.0), "regimes", clusters=True),
     "Oracle": Method(_oracle, clusters=True),
 }
 
 
 def methods_of(cell: Cell) -> tuple[str, ...]:
-    """Names of the methods that a cell's experiment compares; Off-C2LUB@x for each gap x of a grid."""
-    if (cell.logging, cell.distribution) == ("random", "equal"):
-        return tuple(METHODS)
-    return tuple(name for name in METHODS if METHODS[name].kind == "paper" or name in ALWAYS)
+    """Names of the methods that a cell's experiment compares, in the order of `METHODS`."""
+    if cell.experiment == "gap":
+        asked = [*map(_fixed, INFLUENCE_GAPS), "Off-CLUB", *POLICIES]
+    elif cell.experiment == "regimes":
+        asked = ["Off-CLUB", *POLICIES, *KNOWN, "Oracle"]
+    elif cell.experiment == "theory":
+        asked = ["Off-CLUB", *POLICIES, "Oracle"]
+    else:
+        gaps = map(_fixed, GAPS if cell.experiment == "sufficient" else SCARCE_GAPS)
+        asked = [*gaps, *(name for name in METHODS if "@" not in name)]
+        if (cell.logging, cell.distribution) != ("random", "equal"):
+            asked = [name for name in asked if name in ALWAYS or METHODS[name].kind == "paper"]
+    return tuple(name for name in METHODS if name in asked)
 
 
 def tuned(candidates: Sequence[Any], training: Training) -> Any:

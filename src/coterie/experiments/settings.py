@@ -18,7 +18,13 @@ LOGGING = ("random", "linucb")
 SEEDS = 10
 QUICK_SEEDS = 2
 QUICK_ROUNDS = 2_000
-GAPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)  # the grid on which the fixed gap is chosen
+GAPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)  # the grids on which the fixed gap is chosen: plentiful data,
+SCARCE_GAPS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6)  # and scarce data, whose radii are wider
+REGIMES = (10_000, 20_000, 30_000, 50_000, 100_000, 200_000, 400_000)
+THEORY = (50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000_000)
+ROUNDS = 20_000  # requests at most in experiments whose sizes are not the paper's
+INFLUENCE = (30_000, 35_000, 40_000)
+INFLUENCE_GAPS = tuple(round(0.4 + 0.1 * k, 1) for k in range(13))
 RIDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # the grids on which honest rows are tuned
 SCALES = (0.2, 0.5, 1.0, 2.0)
 UNDERTRAINED = (0.05, 0.1, 0.2, 0.5, 1.0)  # the range that the paper prints
@@ -60,14 +66,27 @@ class Cell:
 
 
 def table_cells(datasets: Sequence[str], seeds: int, preset: str, *, quick: bool) -> list[Cell]:
-    """Sufficient data: equal distribution, random logging."""
+    """Experiment 1, sufficient data: equal distribution, random logging."""
     return _cells("sufficient", datasets, SUFFICIENT, (("random", "equal"),), seeds, preset, quick)
 
 
-def figure_cells(datasets: Sequence[str], seeds: int, preset: str, *, quick: bool) -> list[Cell]:
-    """Insufficient data: two distributions, two ways of logging."""
-    kinds = tuple((logging, distribution) for logging in LOGGING for distribution in DISTRIBUTIONS)
+def scarce_cells(
+    datasets: Sequence[str], seeds: int, preset: str, *, quick: bool, logging: Sequence[str] = LOGGING
+) -> list[Cell]:
+    """Experiments 2 and 3, insufficient data: two distributions, random and LinUCB logging."""
+    kinds = tuple((policy, distribution) for policy in logging for distribution in DISTRIBUTIONS)
     return _cells("scarce", datasets, SCARCE, kinds, seeds, preset, quick)
+
+
+def figure_cells(datasets: Sequence[str], seeds: int, preset: str, *, quick: bool) -> list[Cell]:
+    """Experiments 2 to 6."""
+    alone, plain = [name for name in datasets if name == "synthetic"], (("random", "equal"),)
+    return [
+        *scarce_cells(datasets, seeds, preset, quick=quick),
+        *_cells("gap", datasets, INFLUENCE, plain, seeds, preset, quick),
+        *_cells("regimes", alone, REGIMES, plain, seeds, preset, quick),
+        *_cells("theory", alone, THEORY, plain, seeds, preset, quick),
+    ]
 
 
 def _cells(
@@ -79,6 +98,7 @@ def _cells(
     preset: str,
     quick: bool,
 ) -> list[Cell]:
+    most = QUICK_ROUNDS if quick else ROUNDS if experiment in {"regimes", "theory"} else max(sizes)
     return [
         Cell(
             experiment=experiment,
@@ -87,7 +107,7 @@ def _cells(
             distribution=distribution,
             size=size,
             seed=seed,
-            rounds=min(size // 2, QUICK_ROUNDS) if quick else size // 2,
+            rounds=min(size // 2, most),
             preset=preset,
         )
         for dataset in datasets

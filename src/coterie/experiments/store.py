@@ -48,7 +48,12 @@ def rows_of(
     for _ in _finished(todo, jobs):
         done += 1
         progress("cells", done, len(cells))
-    return [row for cell in cells for row in _read(kept, cell) if row.method in asked[cell]]
+    return [
+        row
+        for cell in cells
+        for row in _read(kept, cell)
+        if row.method in asked[cell] or row.method.startswith("bound:")
+    ]
 
 
 def _finished(todo: Sequence[tuple[Cell, Path, str | None, Sequence[str]]], jobs: int) -> Iterator[None]:
