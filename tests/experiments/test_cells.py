@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::coterie.errors.CoterieWarning")
 def test_the_plan_is_the_paper_s() -> None:
     """3 data sets x 5 sizes x 10 seeds; 3 x 11 x 4 kinds x 10; the second half of |D| evaluates."""
     tables = settings.table_cells(settings.DATASETS, settings.SEEDS, "paper_tables", quick=False)
-    figures = settings.figure_cells(settings.DATASETS, settings.SEEDS, "paper_tables", quick=False)
+    figures = settings.scarce_cells(settings.DATASETS, settings.SEEDS, "paper_tables", quick=False)
     assert (len(tables), len(figures)) == (150, 1320)
     assert all(cell.rounds == cell.size // 2 for cell in tables + figures)
     assert len({cell.name for cell in tables + figures}) == 1470

@@ -21,6 +21,7 @@ from coterie.worlds import (
     _kernels,
     _plain,
     random_vectors,
+    stand_in,
 )
 
 
@@ -165,3 +166,34 @@ def test_the_compiled_log_and_its_twin_are_the_same(truth: bool) -> None:
         found.append([np.triu(state[0]), *state[1:]])
     for one, other in zip(*found, strict=True):
         assert one == pytest.approx(other, abs=1e-10)
+
+
+def test_k_means_groups_follow_preferences_and_not_the_order() -> None:
+    """Two far-apart preferences that alternate: k-means has two groups of them, blocks have both in each."""
+    theta = np.tile([[1.0, 0.0], [0.0, 1.0]], (100, 1))
+    scattered = Truth(theta, None)
+    groups = SemiRandom(by="k-means").groups(scattered)
+    assert len(set(groups[::2])) == len(set(groups[1::2])) == 1
+    assert groups[0] != groups[1]
+    with pytest.raises(ParameterError, match="by is 'spectral'; give 'blocks' or 'k-means'"):
+        SemiRandom(by="spectral")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("likeness", ["movielens", "yelp"])
+def test_the_stand_in_has_the_spectrum_of_the_real_preferences(likeness: Any) -> None:
+    """Second moments of 20,000 drawn rows beside the two moments that are kept: within 0.02 each."""
+    from coterie.worlds.stand_in import MOMENTS
+
+    theta = stand_in(Lifted(20), 0, likeness=likeness, n_users=20_000).theta
+    mean, spread = (np.array(part) for part in MOMENTS[likeness])
+    raw = theta[:, :-1] * np.sqrt(2)
+    assert np.linalg.norm(raw, axis=1) == pytest.approx(1)
+    assert raw.mean(axis=0) == pytest.approx(mean, abs=0.03)
+    assert (raw**2).mean(axis=0) == pytest.approx(mean**2 + spread**2, abs=0.03)
+    assert theta[:, -1] == pytest.approx(np.sqrt(0.5))
+
+
+def test_the_gap_of_a_truth_needs_clusters() -> None:
+    assert Truth(np.ones((3, 2)), np.zeros(3, dtype=np.int64)).gap == np.inf
+    with pytest.raises(ParameterError, match="in no clusters, so no gap is known"):
+        _ = Truth(np.ones((3, 2)), None).gap

@@ -1,7 +1,7 @@
 """`coterie paper`: the paper's experiments, with the published numbers beside ours."""
 
+import json
 import os
-import platform
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,16 @@ import click
 from coterie.cli.command import Command
 from coterie.cli.output import progress_bar
 
+_INSTALL = "pip install 'coterie[paper]'"
+
 
 @click.command(cls=Command, epilog="Example:  coterie paper tables --quick --out paper")
 @click.argument("part", type=click.Choice(["tables", "figures", "all"]), default="all")
 @click.option(
     "--dataset",
-    type=click.Choice(["synthetic", "yelp", "movielens"]),
+    type=click.Choice(["synthetic", "yelp", "movielens", "stand-in"]),
     multiple=True,
-    help="Only this data set; may be repeated.",
+    help="Only this data set; may be repeated. The stand-in needs no file and is run only when named.",
 )
 @click.option(
     "--preset",
@@ -31,10 +33,15 @@ from coterie.cli.output import progress_bar
     "--data", envvar="COTERIE_DATA", metavar="DIR", help="Folder of ratings files (default: COTERIE_DATA)."
 )
 @click.option("--method", multiple=True, help="Only this method, by the name of its row; may be repeated.")
-@click.option("--seeds", type=click.IntRange(min=1), help="Seeds (default: 10, with --quick 2).")
 @click.option(
-    "--quick", is_flag=True, help="Two seeds and fewer requests: minutes, not a quarter of an hour."
+    "--groups",
+    type=click.Choice(["blocks", "k-means"]),
+    default="blocks",
+    show_default=True,
+    help="Groups of semi-random service on ratings: 100 users each in order, or by preferences.",
 )
+@click.option("--seeds", type=click.IntRange(min=1), help="Seeds (default: 10, with --quick 2).")
+@click.option("--quick", is_flag=True, help="Two seeds and at most 2,000 requests a cell.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes (default: one per core).")
 @click.option(
     "--out", required=True, metavar="DIR", help="Folder for results; a run that was stopped goes on."
@@ -42,75 +49,106 @@ from coterie.cli.output import progress_bar
 def command(out: str, **options: Any) -> None:
     """Run the paper's experiments and write tables, figures and a page.
 
-    PART is tables (plentiful data), figures (scarce data, random and LinUCB logging) or all.
+    PART is tables (plentiful data), figures (scarce data, random and LinUCB logging, the gap's influence,
+    which algorithm when, theory beside practice) or all.
     """
     from coterie.experiments import settings, store
-    from coterie.experiments.datasets import FILES, file_of
 
-    missing = [name for name in FILES if file_of(name, options["data"]) is None]
-    datasets = [name for name in options["dataset"] or settings.DATASETS if name not in missing]
-    for name in missing:
-        if not options["dataset"] or name in options["dataset"]:
-            click.echo(
-                f"{name} is left out: no {' or '.join(FILES[name])} in --data {options['data'] or ''}",
-                err=True,
-            )
+    datasets, notes = _datasets(options)
+    notes += _missing_methods(options["method"])
     seeds = options["seeds"] or (settings.QUICK_SEEDS if options["quick"] else settings.SEEDS)
-    cells = []
-    if options["part"] != "figures":
-        cells += settings.table_cells(datasets, seeds, options["preset"], quick=options["quick"])
-    if options["part"] != "tables":
-        cells += settings.figure_cells(datasets, seeds, options["preset"], quick=options["quick"])
+    for note in notes:
+        click.echo(note, err=True)
+    cells = settings.cells_of(
+        options["part"],
+        datasets,
+        seeds,
+        options["preset"],
+        quick=options["quick"],
+        groups=options["groups"],
+    )
     folder = Path(out)
     with progress_bar() as progress:
         jobs = options["jobs"] or os.cpu_count() or 1
         rows = store.rows_of(
             cells, folder, options["data"], jobs, progress, methods=options["method"] or None
         )
-    _write(folder, rows, {"preset": options["preset"], "seeds": seeds, "quick": options["quick"]})
+    chosen = {
+        "preset": options["preset"],
+        "part": options["part"],
+        "seeds": f"0 to {seeds - 1}",
+        "requests": "at most 2,000 a cell (--quick)" if options["quick"] else "|D| / 2 a cell",
+        "semi-random service on ratings": settings.GROUPS[options["groups"]],
+    }
+    _write(folder, rows, notes, (chosen, datasets, options["data"]))
 
 
-def _write(folder: Path, rows: list[Any], chosen: dict[str, Any]) -> None:
+def _datasets(options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Data sets to run, and a sentence for each that was asked for and is not there."""
+    from coterie.experiments import settings
+    from coterie.experiments.datasets import FILES, file_of
+
+    asked = options["dataset"] or settings.DATASETS
+    missing = [name for name in asked if name in FILES and file_of(name, options["data"]) is None]
+    where = f"--data {options['data']}" if options["data"] else "a folder (give --data, or set COTERIE_DATA)"
+    notes = [
+        f"{name} is left out: there is no {' or '.join(FILES[name])} in {where}; "
+        "--dataset stand-in runs a world like it"
+        for name in missing
+    ]
+    return [name for name in asked if name not in missing], notes
+
+
+def _missing_methods(asked: tuple[str, ...]) -> list[str]:
+    """A sentence on methods whose package is not installed, and on figures; unknown ones are refused."""
+    from coterie.experiments.methods import METHODS
+
+    unknown = [name for name in asked if name not in METHODS]
+    if unknown:
+        raise click.BadParameter(
+            f"{unknown[0]!r} is no method; there are {', '.join(METHODS)}", param_hint="'--method'"
+        )
+    left_out = [name for name in asked or METHODS if not METHODS[name].is_installed]
+    notes = []
+    if left_out:
+        notes.append(f"left out for want of scikit-learn: {', '.join(left_out)}; {_INSTALL} installs it")
+    if find_spec("matplotlib") is None:
+        notes.append(f"every figure is left out for want of matplotlib; {_INSTALL} installs it")
+    return notes
+
+
+def _write(folder: Path, rows: list[Any], notes: list[str], run: tuple[Any, list[str], str | None]) -> None:
     """Everything that is made from the rows."""
-    from coterie.experiments import page, tables
+    from coterie.experiments import claims, page, regimes, tables
+    from coterie.experiments.provenance import provenance
 
-    rows = tables.with_fixed_gap(rows)
-    table, gains = tables.table(rows), tables.improvements(rows)
     tables.write_results(folder / "results.parquet", rows)
-    tables.write_csv(folder / "tables.csv", table)
-    tables.write_csv(folder / "improvements.csv", gains, verdict=True)
-    figures = _figures(folder, rows)
-    page.write(folder / "index.html", table, gains, figures, {**chosen, **_provenance()})
+    told = provenance(*run)
+    (folder / "provenance.json").write_text(json.dumps(told, indent=2) + "\n")
+    chosen = tables.with_fixed_gap(rows)
+    table, gains = tables.table(chosen), tables.improvements(chosen)
+    tables.write_csv(folder / "tables.csv", table, tables.TableRow)
+    tables.write_csv(folder / "improvements.csv", gains, tables.ImprovementRow, verdict=True)
+    found = claims.claims(table)
+    report = page.Report(
+        rows=table,
+        gains=gains,
+        claims=found,
+        winners=regimes.winners(rows),
+        figures=_figures(folder, chosen),
+        notes=notes,
+        provenance=told,
+    )
+    page.write(folder / "index.html", report)
+    for claim in found:
+        click.echo(claim)
     click.echo(f"{len(table)} rows in {folder / 'tables.csv'}; see {folder / 'index.html'}")
 
 
 def _figures(folder: Path, rows: list[Any]) -> list[tuple[str, Path]]:
+    """Captions and files of all figures that these rows have."""
     if find_spec("matplotlib") is None:
-        click.echo("figures are left out: pip install 'coterie[paper]' installs what draws them", err=True)
         return []
-    import matplotlib as mpl
+    from coterie.experiments.drawings import drawings
 
-    from coterie.experiments.figures import gap_figure, save
-
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "coterie"
-    made = []
-    asked = {
-        "sufficient": ("sufficient", "random", "Plentiful data"),
-        "scarce_random": ("scarce", "random", "Scarce data, actions logged at random"),
-        "scarce_linucb": ("scarce", "linucb", "Scarce data, actions logged by LinUCB"),
-    }
-    for name, (experiment, logging, title) in asked.items():
-        if any((row.experiment, row.logging) == (experiment, logging) for row in rows):
-            save(gap_figure(rows, experiment, logging, title), folder, name)
-            made.append((f"{title}: mean gap over seeds with standard errors.", folder / f"{name}.svg"))
-    return made
-
-
-def _provenance() -> dict[str, Any]:
-    import numpy as np
-
-    import coterie
-
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "coterie": coterie.__version__}
-    return {**versions, "machine": platform.machine(), "cores": os.cpu_count()}
+    return [(drawn.caption, drawn.save(folder)) for drawn in drawings(rows)]

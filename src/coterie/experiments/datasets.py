@@ -21,16 +21,23 @@ from coterie.worlds import (
     LinUCBChoice,
     RandomChoice,
     SemiRandom,
+    Service,
     Sphere,
     Synthetic,
     Truth,
     World,
+    stand_in,
 )
 from coterie.worlds.ratings import Values, densest, read_ratings, truth_of
 
 FILES = {
     "movielens": ("movielens_1m.parquet", "ratings.dat", "ratings.csv", "u.data"),
     "yelp": ("yelp_top1000_counts.parquet", "review.json", "yelp.parquet"),
+}
+_SERVICES: dict[str, Service] = {
+    "equal": Equal(),
+    "semi-random": SemiRandom(),
+    "semi-random-k-means": SemiRandom(by="k-means"),
 }
 _VALUES: dict[str, dict[str, Values]] = {
     "paper_tables": {"movielens": "any", "yelp": "count"},
@@ -47,7 +54,7 @@ def file_of(dataset: str, folder: str | None) -> Path | None:
 
 def world_of(cell: Cell, folder: str | None) -> World:
     """World of a cell: who is served and how actions are logged included."""
-    service = Equal() if cell.distribution == "equal" else SemiRandom()
+    service = _SERVICES[cell.distribution]
     logging = RandomChoice() if cell.logging == "random" else LinUCBChoice()
     if cell.dataset == "synthetic":
         geometry: Literal["lifted", "sphere"] = "lifted" if cell.preset == "paper_tables" else "sphere"
@@ -55,8 +62,9 @@ def world_of(cell: Cell, folder: str | None) -> World:
         world = settings.world(np.random.default_rng([cell.seed, 0]))
         return replace(world, candidates=CANDIDATES, service=service, logging=logging)
     shape = Lifted(DIM) if cell.preset == "paper_tables" else Sphere(DIM)
+    where = cell.dataset, cell.preset, folder
     return World(
-        truth=_truth(cell.dataset, cell.preset, folder),
+        truth=stand_in(shape, [cell.seed, 0]) if cell.dataset == "stand-in" else _truth(*where),
         geometry=shape,
         noise=NOISE,
         candidates=CANDIDATES,

@@ -31,7 +31,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "Ridge_IND_tuned": ("#303030", ":", "d"),
     "Oracle": ("#909090", ":", "."),
 }
-TITLES = {"synthetic": "Synthetic", "yelp": "Yelp", "movielens": "MovieLens"}
+TITLES = {"synthetic": "Synthetic", "yelp": "Yelp", "movielens": "MovieLens", "stand-in": "Stand-in"}
 LABELS = {
     "Off-C2LUB": "Off-C2LUB, fixed gap",
     "Off-C2LUB_Overestimation": "Off-C2LUB, over-estimated gap",

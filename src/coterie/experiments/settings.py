@@ -13,7 +13,13 @@ SUFFICIENT = (200_000, 400_000, 600_000, 800_000, 1_000_000)
 SCARCE = (5_000, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000, 100_000)
 IMPROVEMENT_FROM = 20_000  # the published improvements are averages from this size on
 DATASETS = ("synthetic", "yelp", "movielens")
+WORLDS = (*DATASETS, "stand-in")  # the last is run when asked for by name
 DISTRIBUTIONS = ("equal", "semi-random")
+SERVICES = (*DISTRIBUTIONS, "semi-random-k-means")  # the last in place of the second, when asked for
+GROUPS = {
+    "blocks": "contiguous blocks of 100 users in the order of selection",
+    "k-means": "k-means clusters of the preference vectors",
+}
 LOGGING = ("random", "linucb")
 SEEDS = 10
 QUICK_SEEDS = 2
@@ -58,9 +64,9 @@ class Cell:
         """Seed of the cell's random numbers: the same in whatever order or process it runs."""
         return [
             self.seed,
-            DATASETS.index(self.dataset),
+            WORLDS.index(self.dataset),
             LOGGING.index(self.logging),
-            DISTRIBUTIONS.index(self.distribution),
+            SERVICES.index(self.distribution),
             self.size,
         ]
 
@@ -71,22 +77,35 @@ def table_cells(datasets: Sequence[str], seeds: int, preset: str, *, quick: bool
 
 
 def scarce_cells(
-    datasets: Sequence[str], seeds: int, preset: str, *, quick: bool, logging: Sequence[str] = LOGGING
+    datasets: Sequence[str], seeds: int, preset: str, *, quick: bool, groups: str = "blocks"
 ) -> list[Cell]:
     """Experiments 2 and 3, insufficient data: two distributions, random and LinUCB logging."""
-    kinds = tuple((policy, distribution) for policy in logging for distribution in DISTRIBUTIONS)
+    services = DISTRIBUTIONS if groups == "blocks" else (DISTRIBUTIONS[0], SERVICES[-1])
+    kinds = tuple((policy, distribution) for policy in LOGGING for distribution in services)
     return _cells("scarce", datasets, SCARCE, kinds, seeds, preset, quick)
 
 
-def figure_cells(datasets: Sequence[str], seeds: int, preset: str, *, quick: bool) -> list[Cell]:
-    """Experiments 2 to 6."""
+def other_cells(datasets: Sequence[str], seeds: int, preset: str, *, quick: bool) -> list[Cell]:
+    """Experiments 4 to 6; the last two need the true clusters, and so the synthetic world."""
     alone, plain = [name for name in datasets if name == "synthetic"], (("random", "equal"),)
     return [
-        *scarce_cells(datasets, seeds, preset, quick=quick),
         *_cells("gap", datasets, INFLUENCE, plain, seeds, preset, quick),
         *_cells("regimes", alone, REGIMES, plain, seeds, preset, quick),
         *_cells("theory", alone, THEORY, plain, seeds, preset, quick),
     ]
+
+
+def cells_of(
+    part: str, datasets: Sequence[str], seeds: int, preset: str, *, quick: bool, groups: str = "blocks"
+) -> list[Cell]:
+    """Cells of a part of the reproduction: "tables", "figures" or "all"."""
+    cells = []
+    if part != "figures":
+        cells += table_cells(datasets, seeds, preset, quick=quick)
+    if part != "tables":
+        cells += scarce_cells(datasets, seeds, preset, quick=quick, groups=groups)
+        cells += other_cells(datasets, seeds, preset, quick=quick)
+    return cells
 
 
 def _cells(

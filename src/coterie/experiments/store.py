@@ -9,8 +9,9 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 import msgspec
 
@@ -60,12 +61,27 @@ def _finished(todo: Sequence[tuple[Cell, Path, str | None, Sequence[str]]], jobs
     """Run the cells in processes; one item as each is done. The first failure ends the others' waiting."""
     if not todo:
         return
-    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with (
+        _one_thread_each(),
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool,
+    ):
         futures = [pool.submit(keep, *one) for one in todo]
         try:
             yield from (future.result() for future in as_completed(futures))
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it was killed, rather than wait for work for ever."""
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def keep(cell: Cell, kept: Path, folder: str | None, names: Sequence[str]) -> None:

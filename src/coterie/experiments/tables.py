@@ -10,7 +10,7 @@ import csv
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from coterie.experiments import published
 from coterie.experiments.cell import Row
 from coterie.experiments.methods import FIXED_GAP
-from coterie.experiments.settings import DATASETS, IMPROVEMENT_FROM
+from coterie.experiments.settings import IMPROVEMENT_FROM, WORLDS
 
 OURS = ("Off-C2LUB", "Off-C2LUB_Underestimation", "Off-C2LUB_Overestimation")
 OTHERS = ("DBSCAN_Improve", "XMeans_Improve", "CLUB", "LinUCB_IND", "SCLUB", "ARMUL")
@@ -79,9 +79,14 @@ def with_fixed_gap(rows: Sequence[Row]) -> list[Row]:
 
     The gap that is best there (mean over seeds) is reused unchanged under the semi-random one.
     """
+    chosen_in = {"sufficient", "scarce"}
     scores: dict[tuple[str, str, str, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        if row.method.startswith(f"{FIXED_GAP}@") and row.distribution == "equal":
+        if (
+            row.method.startswith(f"{FIXED_GAP}@")
+            and row.distribution == "equal"
+            and row.experiment in chosen_in
+        ):
             scores[row.experiment, row.dataset, row.logging, row.size][row.method].append(row.gap)
     best = {key: _least(by_method) for key, by_method in scores.items()}
     chosen = [
@@ -89,7 +94,7 @@ def with_fixed_gap(rows: Sequence[Row]) -> list[Row]:
         for row in rows
         if best.get((row.experiment, row.dataset, row.logging, row.size)) == row.method
     ]
-    return [*(row for row in rows if "@" not in row.method), *chosen]
+    return [*(row for row in rows if "@" not in row.method or row.experiment not in chosen_in), *chosen]
 
 
 def _least(gaps: dict[str, list[float]]) -> str:
@@ -114,12 +119,13 @@ def table(rows: Sequence[Row]) -> list[TableRow]:
     """Equal distribution and random logging: the rows of tables.csv."""
     told = published.tables()
     made = []
-    for (dataset, method, logging, distribution, size), (gap, error) in means(rows).items():
+    of_tables = [row for row in rows if row.experiment in {"sufficient", "scarce"}]
+    for (dataset, method, logging, distribution, size), (gap, error) in means(of_tables).items():
         if (logging, distribution) == ("random", "equal"):
             known = told.get((dataset, method, size))
             ratio = None if known is None else gap / known
             made.append(TableRow(dataset, method, size, gap, error, known, ratio))
-    return sorted(made, key=lambda row: (DATASETS.index(row.dataset), row.dataset_size, _rank(row.method)))
+    return sorted(made, key=lambda row: (WORLDS.index(row.dataset), row.dataset_size, _rank(row.method)))
 
 
 def improvements(rows: Sequence[Row]) -> list[ImprovementRow]:
@@ -158,11 +164,12 @@ def _standard_error(some: Sequence[float]) -> float:
     return float(np.std(some, ddof=1) / math.sqrt(len(some))) if len(some) > 1 else 0.0
 
 
-def write_csv(path: Path, rows: Sequence[Any], *, verdict: bool = False) -> None:
-    """Write dataclass rows; empty where there is no value."""
+def write_csv(path: Path, rows: Sequence[Any], kind: type[Any], *, verdict: bool = False) -> None:
+    """Write dataclass rows of this kind; empty where there is no value."""
     plain = [asdict(row) | ({"verdict": row.verdict} if verdict else {}) for row in rows]
+    names = [*(field.name for field in fields(kind)), *(["verdict"] if verdict else [])]
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(plain[0]) if plain else [])
+        writer = csv.DictWriter(file, fieldnames=names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(plain)
 

@@ -7,11 +7,12 @@ Next: `world`.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from coterie.errors import ParameterError
+from coterie.neighbourhood.clustered import scikit_cluster
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.worlds.truth import Truth
@@ -39,10 +40,17 @@ class Equal:
 class SemiRandom:
     """Uniform inside a group of users, p ~ Dirichlet(1, ..., 1) over groups.
 
-    Groups are the clusters where the truth has some, else contiguous blocks of `block` users in order.
+    Groups are the clusters where the truth has some. Where it has none (ratings), they are contiguous blocks
+    of `block` users in the order of selection; or, with `by="k-means"`, as many clusters of preference
+    vectors as there would be blocks, found by scikit-learn.
     """
 
     block: int = _BLOCK
+    by: Literal["blocks", "k-means"] = "blocks"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("blocks", "k-means"):
+            raise ParameterError(f"by is {self.by!r}; give 'blocks' or 'k-means'")
 
     def probabilities(self, truth: Truth, rng: np.random.Generator) -> FloatArray:
         """Share of a group, spread over its users."""
@@ -52,7 +60,13 @@ class SemiRandom:
 
     def groups(self, truth: Truth) -> IntArray:
         """Group (U,) of each user."""
-        return np.arange(truth.n_users) // self.block if truth.labels is None else truth.labels
+        if truth.labels is not None:
+            return truth.labels
+        blocks = np.arange(truth.n_users) // self.block
+        if self.by == "blocks":
+            return blocks
+        method = scikit_cluster("SemiRandom").KMeans(int(blocks[-1]) + 1, n_init=5, random_state=0)
+        return np.asarray(method.fit_predict(truth.theta), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
