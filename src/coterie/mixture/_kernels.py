@@ -38,8 +38,10 @@ def expect(
             mass[k] += r
             if k < n_points:
                 totals[1] += r * residual[k]
-                moments[k] += r * moment[u]
-                grams[k] += r * gram[u]
+                for i in range(dim):
+                    moments[k, i] += r * moment[u, i]
+                for f in range(gram.shape[1]):
+                    grams[k, f] += r * gram[u, f]
                 continue
             g = k - n_points
             _invert(lower[g], inverse)

@@ -13,25 +13,29 @@ from typing import Literal
 import numpy as np
 
 from coterie import packed
-from coterie.mixture import gaussians, points
+from coterie.mixture import gaussians
 from coterie.mixture.expect import Sums
 from coterie.mixture.gaussians import Schedule
-from coterie.mixture.points import Beliefs, Start
+from coterie.mixture.points import Beliefs, Search, Start
 from coterie.mixture.population import Population
 from coterie.mixture.posterior import posterior_of
-from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
 Kind = Literal["points", "gaussian", "gaussians"]
+Found = tuple[Population, float]
 KINDS: tuple[Kind, ...] = ("points", "gaussian", "gaussians")
 
 _BROADER = 4.0  # how much wider than its own error the mean of the centres is believed to be
-_POINTS = ((20, (0.1, 0.1, 0.1, 0.2, 0.2)), (40, (0.1, 0.2)))  # components and heats of the first starts
-_MORE_POINTS = ((120, (0.2, 0.2)), (400, (0.2,)))
-_CROWDED = 0.6  # share of a start's components that live on: above it, more are tried
+_POINTS = ((20, 0.1), (20, 0.2), (40, 0.2))  # components and heat of each first start
+_AGAIN = (0.6, 1.0, 0.8, 0.6)  # heats at which points go on with as many new ones among them
+_COSTLY = 40  # from so many points on, fewer of these are tried
+_NEW = 10  # least number of new ones
+_ROUNDS = 8
+_WORTH = 1e-4  # least gain, as a share of the bound, that is worth another round
+_PROMISE = 2.0  # given up once so many times the last gain does not reach the others' evidence
 _PULL = 10.0  # users' worth of the one Gaussian's spread that every spread is drawn to
-_SPLITS = ((2, 2), (4, 3), (8, 2), (16, 1))  # numbers of Gaussians, and starts of each
+_FEW, _MANY = ((2, 1), (4, 3)), ((8, 2), (16, 2))  # numbers of Gaussians, and starts of each
 _OPTIMISM = 1.5  # price of a parameter in units of log evidence
 _TIGHTER = 0.5  # spread of a part beside that of the whole, at the start
 _TIGHT = 0.02  # the same where points have been found
@@ -71,28 +75,38 @@ class _Whole:
 def compete(users: Sums, settings: Settings, progress: Progress = silent) -> Contest:
     """Winner among the kinds that may be tried."""
     rng = np.random.default_rng(settings.seed)
-    progress("learning the population", 0, 3)
+    progress("learning the population", 0, 4)
     whole = _whole(users, settings)
-    found: dict[Kind, tuple[Population, float]] = {}
-    if "gaussian" in settings.kinds:
-        boundary = users.dim * (users.dim + 1) / 4
-        found["gaussian"] = (whole.population, whole.evidence - boundary)
-    progress("learning the population", 1, 3)
+    found: dict[Kind, Found] = {}
+    if "gaussian" in settings.kinds or len(users) <= 2 * users.dim:
+        found["gaussian"] = whole.population, whole.evidence - _boundary(users)
+    progress("learning the population", 1, 4)
+    several = "gaussians" in settings.kinds
+    parts = (
+        _cut_up(users, whole, (whole.population, whole.evidence), _FEW, settings, rng) if several else None
+    )
+    progress("learning the population", 2, 4)
     if "points" in settings.kinds:
-        found["points"] = _best_points(users, whole, settings, rng)
-    progress("learning the population", 2, 3)
-    if "gaussians" in settings.kinds and len(users) > users.dim:
-        several = _best_gaussians(users, whole, found.get("points"), settings, rng)
-        if several is not None:
-            found["gaussians"] = several
+        limit = max(whole.evidence, -np.inf if parts is None else parts[1])
+        found["points"] = _best_points(users, whole, limit, settings, rng)
+    progress("learning the population", 3, 4)
+    if several:
+        parts = _best_gaussians(users, whole, parts, found.get("points"), settings, rng)
+        if parts is not None:
+            found["gaussians"] = parts
     if not found:
-        found["gaussian"] = (whole.population, whole.evidence)
+        found["gaussian"] = whole.population, whole.evidence
     kind = max(found, key=lambda one: found[one][1])
     population = found[kind][0]
     if kind != "points":
         population = gaussians.with_doubt(users, population, settings.reach)
-    progress("learning the population", 3, 3)
+    progress("learning the population", 4, 4)
     return Contest(population, kind, {one: evidence for one, (_, evidence) in found.items()})
+
+
+def _boundary(users: Sums) -> float:
+    """Price of a spread where there may be none: half of its parameters would be at their boundary."""
+    return users.dim * (users.dim + 1) / 4
 
 
 def _whole(users: Sums, settings: Settings) -> _Whole:
@@ -102,58 +116,71 @@ def _whole(users: Sums, settings: Settings) -> _Whole:
 
 
 def _best_points(
-    users: Sums, whole: _Whole, settings: Settings, rng: np.random.Generator
-) -> tuple[Population, float]:
-    """Points from several starts, with more components for as long as they are crowded."""
+    users: Sums, whole: _Whole, limit: float, settings: Settings, rng: np.random.Generator
+) -> Found:
+    """Points from several starts, then with new ones among them for as long as that gains."""
     doubt = gaussians.with_doubt(users, whole.population, settings.reach).doubt[0]
     beliefs = Beliefs.of(whole.population.centre[0], whole.population.spread[0] + _BROADER * doubt)
-    known = settings.noise is not None
+    search = Search(users, beliefs, settings.noise is not None, settings.threads)
 
-    def tried(sizes: tuple[tuple[int, tuple[float, ...]], ...]) -> tuple[Population, float]:
-        starts = [Start(whole.theta[_some(len(users), k, rng)], heat) for k, heats in sizes for heat in heats]
-        starts.append(Start(whole.population.centre, 1.0))
-        return points.best(
-            users, beliefs, starts, whole.population.noise, known=known, threads=settings.threads
-        )
+    def some(k: int) -> FloatArray:
+        return whole.theta[rng.choice(len(users), min(len(users), k), replace=False)]
 
-    best = tried(_POINTS)
-    for size in _MORE_POINTS:
-        if best[0].n_components < _CROWDED * min(size[0] / 3, len(users)):
+    starts = [Start(some(k), heat) for k, heat in _POINTS]
+    best = search.best([*starts, Start(whole.population.centre, 1.0)], whole.population.noise)
+    for _ in range(_ROUNDS):
+        here = best[0].centre
+        more = [Start(np.vstack([here, some(max(_NEW, len(here)))]), heat) for heat in _heats(len(here))]
+        gained = search.best(more, best[0].noise)
+        gain = gained[1] - best[1]
+        best = gained if gain > 0 else best
+        if gain < _WORTH * abs(best[1]) or best[1] + _PROMISE * gain < limit:
             break
-        best = max(best, tried((size,)), key=lambda one: one[1])
-    return best
-
-
-def _some(n: int, k: int, rng: np.random.Generator) -> IntArray:
-    """Rows of `k` users, or of all if there are fewer."""
-    return rng.choice(n, min(n, k), replace=False)
+    return search.final(best)
 
 
 def _best_gaussians(
     users: Sums,
     whole: _Whole,
-    exact: tuple[Population, float] | None,
+    parts: Found | None,
+    exact: Found | None,
     settings: Settings,
     rng: np.random.Generator,
-) -> tuple[Population, float] | None:
-    """Several Gaussians: around the points where those beat one Gaussian, else by cutting users in parts."""
-    if exact is not None and exact[1] > whole.evidence:
-        return _around(users, whole, exact, settings)
-    best: tuple[Population, float] | None = None
-    limit = whole.evidence - users.dim * (users.dim + 1) / 4
-    for k, n_starts in _SPLITS:
+) -> Found | None:
+    """Several Gaussians: more parts while they promise to win, or tight ones around points that win."""
+    limit = -np.inf if exact is None else exact[1]
+    if parts is not None and parts[0].n_components == _FEW[-1][0] and parts[1] > limit:
+        parts = _cut_up(users, whole, parts, _MANY, settings, rng) or parts
+    if exact is not None and exact[1] > max(whole.evidence, -np.inf if parts is None else parts[1]):
+        return _around(users, whole, exact, settings) or parts
+    return parts
+
+
+def _cut_up(
+    users: Sums,
+    whole: _Whole,
+    best: Found,
+    sizes: tuple[tuple[int, int], ...],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Found | None:
+    """Best of ever more parts, None where not even the first number gains."""
+    found = None
+    for k, n_starts in sizes:
         if k * 2 * users.dim > len(users):
             break
-        found = _cut(users, whole, [_parts(whole, k, rng) for _ in range(n_starts)], settings)
-        if found[1] <= (limit if best is None else best[1]):
+        tried = _cut(users, whole, [_parts(whole, k, rng) for _ in range(n_starts)], settings)
+        if tried[1] <= (best if found is None else found)[1]:
             break
-        best = found
-    return best
+        found = tried
+    return found
 
 
-def _around(
-    users: Sums, whole: _Whole, exact: tuple[Population, float], settings: Settings
-) -> tuple[Population, float] | None:
+def _heats(n_points: int) -> tuple[float, ...]:
+    return _AGAIN if n_points < _COSTLY else _AGAIN[:2] if n_points < 4 * _COSTLY else _AGAIN[1:2]
+
+
+def _around(users: Sums, whole: _Whole, exact: Found, settings: Settings) -> Found | None:
     """Gaussians that start tightly around points, given up soon unless they do better."""
     around, bound = exact
     k = around.n_components
@@ -175,10 +202,10 @@ def _cut(
     starts: list[Population],
     settings: Settings,
     schedule: Schedule = _SHORT,
-) -> tuple[Population, float]:
+) -> Found:
     """Gaussians from the best of the starts, and their penalised evidence."""
 
-    def one(start: Population) -> tuple[Population, float]:
+    def one(start: Population) -> Found:
         population, evidence = gaussians.learn(
             users, start, whole.population, weight_of_base=_PULL, noise=settings.noise, schedule=schedule
         )
@@ -192,7 +219,7 @@ def _parts(whole: _Whole, k: int, rng: np.random.Generator) -> Population:
     """Start: users cut in k parts by their posterior means, in the metric of the spread."""
     root = np.linalg.cholesky(packed.unpack(whole.population.spread)[0])
     at = np.linalg.solve(root, (whole.theta - whole.population.centre[0]).T).T
-    centre = at[_some(len(at), k, rng)]
+    centre = at[rng.choice(len(at), min(len(at), k), replace=False)]
     for _ in range(15):
         nearest = _distances(at, centre).argmin(axis=1)
         centre = np.array(
@@ -228,4 +255,4 @@ def _price(users: Sums, population: Population) -> float:
     rho = np.einsum("uk,u->k", found.responsibility, found.own) / mass
     squares = dim * (dim + 1) / 2 * mass * rho**2 / (mass * rho**2 + _PULL)
     price = squares + dim * mass * rho / (mass * rho + _PULL) + 1
-    return float(_OPTIMISM * (price.sum() - price.max()) + dim * (dim + 1) / 4)
+    return float(_OPTIMISM * (price.sum() - price.max()) + _boundary(users))

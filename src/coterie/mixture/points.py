@@ -19,10 +19,9 @@ from coterie.mixture.population import Population, inverse
 from coterie.packed import FloatArray
 
 _WARM_UP = 25  # steps during which the likelihood is tempered, so that centres part one by one
-_MOST = 150
-_GAIN = 1e-6
 _ALIVE = 0.5  # users that a component must hold to be kept
-_EVERY = 8
+_EVERY = 4
+_COOL = 0.5  # heat from which half of the warm-up is enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +58,31 @@ class Start:
     heat: float
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """At most so many steps in earnest, until the bound gains less than `gain` of itself."""
+
+    steps: int
+    gain: float
+
+
+_TRIAL, _FINAL = Schedule(40, 5e-5), Schedule(150, 1e-6)
+
+
+def at(start: Start, noise: float) -> Population:
+    """Equally likely points at the start's centres."""
+    k, size = len(start.centre), packed.packed_size(start.centre.shape[1])
+    return Population(np.full(k, -np.log(k)), start.centre, np.empty((0, size)), np.zeros((k, size)), noise)
+
+
 def learn(
-    users: Sums, beliefs: Beliefs, start: Start, noise: float, *, known: bool = False
+    users: Sums,
+    beliefs: Beliefs,
+    population: Population,
+    *,
+    heat: float = 1.0,
+    schedule: Schedule = _FINAL,
+    known: bool = False,
 ) -> tuple[Population, float]:
     r"""Population of points from one start, and the evidence's lower bound.
 
@@ -70,32 +92,26 @@ def learn(
     Centres have a posterior each, so that a component that too few users support costs more than it
     gains and dies out: those are dropped on the way.
     """
-    k = len(start.centre)
-    population = Population(
-        np.full(k, -np.log(k)),
-        start.centre,
-        np.empty((0, len(beliefs.covariance))),
-        np.zeros((k, len(beliefs.covariance))),
-        noise,
-    )
-    before, alpha = -np.inf, np.ones(k)
-    for step, heat in enumerate(_heats(start.heat)):
-        seen = expect(users, population, heat=heat)
-        if heat == 1 and step > _WARM_UP:
+    before, alpha = -np.inf, np.ones(population.n_components)
+    noise = population.noise if known else None
+    for step, warmth in enumerate(_heats(heat, schedule.steps)):
+        seen = expect(users, population, heat=warmth)
+        if warmth == 1 and step > 1 and len(alpha) == len(seen.mass):
             bound = seen.evidence - beliefs.divergence(population) - _weights_divergence(alpha)
-            if abs(bound - before) < _GAIN * abs(bound) and seen.mass.min() >= _ALIVE:
+            if abs(bound - before) < schedule.gain * abs(bound) and seen.mass.min() >= _ALIVE:
                 break
             before = bound
-        if heat == 1 and step % _EVERY == 0 and seen.mass.min() < _ALIVE and len(seen.mass) > 1:
+        if warmth == 1 and step % _EVERY == 0 and seen.mass.min() < _ALIVE and len(seen.mass) > 1:
             population, seen = _without_the_dead(population, seen)
         alpha = 1.0 + seen.mass
-        population = _step(users, population, seen, beliefs, heat, None if not known else noise)
+        population = _step(users, population, seen, beliefs, warmth, noise)
     return population, float(before)
 
 
-def _heats(first: float) -> Iterator[float]:
-    yield from np.geomspace(first, 1.0, _WARM_UP)[:-1].tolist()
-    for _ in range(_MOST):
+def _heats(first: float, steps: int) -> Iterator[float]:
+    if first < 1:
+        yield from np.geomspace(first, 1.0, _WARM_UP if first < _COOL else _WARM_UP // 2)[:-1].tolist()
+    for _ in range(steps):
         yield 1.0
 
 
@@ -143,13 +159,28 @@ def _weights_divergence(alpha: FloatArray) -> float:
     )
 
 
-def best(
-    users: Sums, beliefs: Beliefs, starts: list[Start], noise: float, *, known: bool, threads: int
-) -> tuple[Population, float]:
-    """The attempt with the largest bound, the first if several; threads change nothing."""
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Attempts side by side; the number of threads changes nothing."""
 
-    def one(start: Start) -> tuple[Population, float]:
-        return learn(users, beliefs, start, noise, known=known)
+    users: Sums
+    beliefs: Beliefs
+    known: bool
+    threads: int
 
-    with ThreadPoolExecutor(threads) as pool:
-        return max(pool.map(one, starts), key=lambda found: found[1])
+    def best(self, starts: list[Start], noise: float) -> tuple[Population, float]:
+        """The attempt with the largest bound after a trial, the first if several."""
+
+        def trial(start: Start) -> tuple[Population, float]:
+            population = at(start, noise)
+            return learn(
+                self.users, self.beliefs, population, heat=start.heat, schedule=_TRIAL, known=self.known
+            )
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            return max(pool.map(trial, starts), key=lambda found: found[1])
+
+    def final(self, found: tuple[Population, float]) -> tuple[Population, float]:
+        """Learned to the end."""
+        last = learn(self.users, self.beliefs, found[0], known=self.known)
+        return max(found, last, key=lambda one: one[1])
