@@ -5,7 +5,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from coterie.mixture._plain import LEAST, NEGLIGIBLE
+from coterie.mixture._plain import LEAST, NEGLIGIBLE, NOTHING
 
 
 @nb.njit(nogil=True, cache=True)
@@ -210,7 +210,7 @@ def _precision_factor(total: Any, inverse: Any, column: Any) -> None:
     for i in range(dim):
         trace += total[i, i]
     for i in range(dim):
-        total[i, i] += LEAST * trace / dim
+        total[i, i] += LEAST * trace / dim + NOTHING
     _factorise(total, column)
     _invert(total, inverse)
     _factorise(inverse, column)

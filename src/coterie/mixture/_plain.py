@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from coterie.packed import pack, unpack
 
 NEGLIGIBLE = 1e-9  # a responsibility below this adds nothing that the sums could show
+NOTHING = 1e-60  # added to every variance, so that certainty has an inverse too
 LEAST = 1e-10  # least variance of a direction beside the mean one, so that every covariance has an inverse
 Array = NDArray[Any]
 
@@ -89,7 +90,7 @@ def posterior(
             mine = p[k] if k < n_points else 1.0
             share += p[k] * mine * (covariances[k] * unpack(gram[u])).sum() / noise
         own[u] = min(1.0, share / dim)
-        total += LEAST * np.trace(total) / dim * np.eye(dim)
+        total += (LEAST * np.trace(total) / dim + NOTHING) * np.eye(dim)
         factor[u] = pack(np.linalg.cholesky(np.linalg.inv(total)))
 
 

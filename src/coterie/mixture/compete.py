@@ -105,8 +105,12 @@ def compete(users: Sums, settings: Settings, progress: Progress = silent) -> Con
 
 
 def _boundary(users: Sums) -> float:
-    """Price of a spread where there may be none: half of its parameters would be at their boundary."""
-    return users.dim * (users.dim + 1) / 4
+    """Price of a spread where there may be none, and of the centre, which points pay for in their bound.
+
+    Without a spread half of its parameters would be at their boundary. A centre whose beliefs are `_BROADER`
+    times as wide as what the rows tell costs half a logarithm per coordinate.
+    """
+    return users.dim * (users.dim + 1) / 4 + users.dim * float(np.log1p(_BROADER)) / 2
 
 
 def _whole(users: Sums, settings: Settings) -> _Whole:
