@@ -120,7 +120,6 @@ def by_data(
     about_scale = (
         f"Two users who are alike are {pairs.chance:.3g} apart by chance and the radii of a pair sum up to "
         f"{pairs.threshold['50%']:.3g}; graph_scale {scale:g} puts the threshold at twice that, "
-        ""
         f"and separates {separated:.0%} of the sampled pairs."
     )
     if prefer is None and short < 0.5:  # noqa: PLR2004

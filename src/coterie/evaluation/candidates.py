@@ -13,38 +13,48 @@ from coterie import algorithms
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.errors import ParameterError
+from coterie.mixture.compete import KINDS
 
 Settings = dict[str, Any]
 
 RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SCALES = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 GAPS = ("over", "under")
+_POPULATION = {"learn_from": 300}  # users that a population is learned from: the most that many fits allow
 _GRAPH = {"graph_scale": (SCALES, 0.3)}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An algorithm by class name, and the values tried for its settings, each with the first one tried."""
+    """An algorithm by class name, and the values tried for its settings, each with the first one tried.
+
+    Without `radii` it has no ridge, and learns the noise itself; `fixed` are settings that are not tuned.
+    """
 
     name: str
     kind: str
     tuned: Mapping[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
+    radii: bool = True
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def grid(self) -> dict[str, tuple[Any, ...]]:
-        """Values of each setting; the ridge is tuned for every algorithm."""
-        return {"ridge": RIDGES, **{name: values for name, (values, _) in self.tuned.items()}}
+        """Values of each setting; the ridge is tuned for every algorithm that has one."""
+        ridges = {"ridge": RIDGES} if self.radii else {}
+        return {**ridges, **{name: values for name, (values, _) in self.tuned.items()}}
 
     @property
     def start(self) -> Settings:
         """Settings that tuning starts from."""
-        return {"ridge": 1.0, **{name: first for name, (_, first) in self.tuned.items()}}
+        ridge = {"ridge": 1.0} if self.radii else {}
+        return {**ridge, **{name: first for name, (_, first) in self.tuned.items()}}
 
     def algorithm(self, settings: Settings, noise: float, sign: Literal[-1, 0, 1]) -> Any:
         """The algorithm with these settings; `noise` is the scale of the rewards' noise."""
-        given = dict(settings)
-        confidence = Confidence(ridge=given.pop("ridge"), noise=noise)
-        return getattr(algorithms, self.kind)(confidence=confidence, bonus=Bonus(sign=sign), **given)
+        given: Settings = {**settings, **self.fixed, "bonus": Bonus(sign=sign)}
+        if self.radii:
+            given["confidence"] = Confidence(ridge=given.pop("ridge"), noise=noise)
+        return getattr(algorithms, self.kind)(**given)
 
 
 _ALL = (
@@ -52,6 +62,7 @@ _ALL = (
     Candidate("pooled", "Pooled"),
     Candidate("off-club", "OffCLUB", _GRAPH),
     Candidate("off-c2lub", "OffC2LUB", {"gap": (GAPS, "over"), **_GRAPH}),
+    Candidate("mixture", "Mixture", {"kind": (KINDS, "gaussian")}, radii=False, fixed=_POPULATION),
 )
 CANDIDATES = {candidate.name: candidate for candidate in _ALL}
 

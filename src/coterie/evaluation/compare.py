@@ -21,6 +21,7 @@ from coterie.packed import FloatArray
 
 _GAIN = {  # column and the column of its rows, and the sign that makes more of it better
     "scaled_error": ("scaled_error", "rows", -1.0),
+    "direction_error": ("direction_error", "rows", -1.0),
     "squared_error": ("squared_error", "rows", -1.0),
     "log_likelihood": ("log_likelihood", "rows", 1.0),
     "choice": ("choice", "choice_rows", 1.0),
@@ -104,8 +105,9 @@ def verdict_of(
 ) -> Verdict | None:
     """What to use for a group, by its differences at the largest fraction; None where nothing compares.
 
-    With `metric` "auto" the scaled error decides (see `scores.scaled_error`), which sees finer than the value
-    of choosing; unless choosing clearly says otherwise, and then nothing is decided.
+    With `metric` "auto" the scaled error decides: the squared error after one factor on all predictions,
+    which sees finer than the value of choosing. It does not decide against an algorithm that clearly chooses
+    better, nor against one with less error once each user has a factor of her own: none changes a decision.
     """
     if len(algorithms) == 1:
         only = algorithms[0]
@@ -123,6 +125,7 @@ def verdict_of(
     tied = [best, *(one.against for one in by[first] if not one.told_apart)]
     if metric == AUTO:
         tied += [name for name in _better_at_choosing(best, by["choice"]) if name not in tied]
+        tied += [name for name in _better_directed(best, by["direction_error"]) if name not in tied]
         tied = _told_by_choice(tied, by["choice"])
     return _spoken(group, metric if metric != AUTO else first, tied, by[first])
 
@@ -130,6 +133,14 @@ def verdict_of(
 def _better_at_choosing(best: str, choice: Sequence[Difference]) -> list[str]:
     """The algorithm that clearly chooses better than the one with the least error, if there is one."""
     return [one.algorithm for one in choice if one.against == best and one.told_apart]
+
+
+def _better_directed(best: str, direction: Sequence[Difference]) -> list[str]:
+    """Algorithms with less direction error than this one, by however little."""
+    if not direction or direction[0].algorithm == best:
+        return []
+    behind = {one.against: one.value for one in direction}
+    return [direction[0].algorithm, *(name for name, value in behind.items() if value < behind[best])]
 
 
 def _told_by_choice(tied: list[str], choice: Sequence[Difference]) -> list[str]:

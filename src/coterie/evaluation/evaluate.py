@@ -36,6 +36,7 @@ from coterie.progress import Progress, silent
 
 FRACTIONS = (0.1, 0.3, 1.0)
 _FEW_USERS = 30
+_FINAL_CUTS = 5  # inner cuts by which the model that is kept is tuned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,10 +150,12 @@ def fitted_winner(rows: LoggedRows, run: EvaluationRun, plan: Plan) -> Model:
 
 
 def fitted_candidate(rows: LoggedRows, name: str, plan: Plan) -> Model:
-    """Algorithm of this name fitted on all rows, its settings tuned once more inside them."""
+    """Algorithm of this name fitted on all rows, its settings tuned once more, by several inner cuts."""
     rng = np.random.default_rng(plan.seed)
     everything, nothing = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
-    inner = inner_of(rows, *Split(0, everything, nothing, np.zeros(len(rows))).inner(1.0, rng), rng)
+    whole = Split(0, everything, nothing, np.zeros(len(rows)))
+    cuts = (inner_of(rows, *whole.inner(1.0, rng), rng) for _ in range(_FINAL_CUTS))
+    inner = [cut for cut in cuts if cut is not None]
     stats, _ = rows.statistics(np.ones(len(rows)))
     tuned = tune(CANDIDATES[name], inner, plan.sign)
     model: Model = CANDIDATES[name].algorithm(tuned.settings, noise_of(stats), plan.sign).fit(stats)
@@ -192,7 +195,7 @@ def _judge_split(
         where, action = at[on.user], rows.action[on.row]
         models: dict[str, tuple[float, Model]] = {}
         for candidate in candidates:
-            tuned = tune(candidate, inner, plan.sign)
+            tuned = tune(candidate, [] if inner is None else [inner], plan.sign)
             model = quietly_fitted(candidate.algorithm(tuned.settings, noise, plan.sign), stats)
             sums = sums_of(predict(model, where, action), tuned.spread, on)
             work.tally.add(candidate.name, fraction, sums)

@@ -23,7 +23,7 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 COLUMNS = (
     *("rows", "own_mean_error", "choice_rows", "random", "hindsight"),
     *("squared_error", "log_likelihood", "choice"),
-    *("reward_square", "product", "estimate_square"),
+    *("reward_square", "product", "estimate_square", "direction_error"),
     *(f"covered_{level}" for level in LEVELS),
 )
 
@@ -76,17 +76,34 @@ def sums_of(said: Predicted, spread: float, on: Judged) -> dict[str, FloatArray]
     def total(values: FloatArray) -> FloatArray:
         return per_user(on.user, on.weight * values, len(on.count))
 
+    squares = {
+        "reward_square": total(on.reward**2),
+        "product": total(on.reward * said.estimate),
+        "estimate_square": total(said.estimate**2),
+    }
     half = {f"covered_{level}": normal_quantile(level) * np.sqrt(variance) for level in LEVELS}
     return {
         **on.fixed,
         "squared_error": total(error**2),
         "log_likelihood": total(-0.5 * (np.log(2 * math.pi * variance) + error**2 / variance)),
         "choice": _value(said.score, on),
-        "reward_square": total(on.reward**2),
-        "product": total(on.reward * said.estimate),
-        "estimate_square": total(said.estimate**2),
+        **squares,
+        "direction_error": _direction(**squares),
         **{name: total((np.abs(error) <= width).astype(np.float64)) for name, width in half.items()},
     }
+
+
+def _direction(reward_square: FloatArray, product: FloatArray, estimate_square: FloatArray) -> FloatArray:
+    r"""Squared error (U,) after a user's predictions are multiplied by the factor >= 0 that suits best.
+
+    .. math:: \sum r^2 - \max\Big(\sum r \hat r, 0\Big)^2 \Big/ \sum \hat r^2
+
+    A factor per user changes none of her greedy decisions, so this error is about what decides. The factor
+    takes a degree of freedom a user from every algorithm alike, so it sees less than one factor for all.
+    """
+    nothing, some = np.zeros_like(product), estimate_square > 0
+    explained = np.divide(np.maximum(product, 0.0) ** 2, estimate_square, out=nothing, where=some)
+    return np.asarray(reward_square - explained)
 
 
 def per_user(user: IntArray, values: FloatArray, n_users: int) -> FloatArray:

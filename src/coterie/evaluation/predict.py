@@ -12,6 +12,7 @@ import numpy as np
 from coterie.decision import ActionSets, Bonus, choose
 from coterie.logs.logs import default_threads
 from coterie.model import Model
+from coterie.model.mixture_model import MixtureModel
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 
@@ -20,7 +21,10 @@ _ONE = np.ones(1, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    r"""Per row: `estimate` theta' a, `spread` a' M^-1 a, and the `score` by which the model decides."""
+    r"""Per row: `estimate` theta' a, `spread` a' M^-1 a, and the `score` by which the model decides.
+
+    The spread is in units of the noise's variance.
+    """
 
     estimate: FloatArray
     spread: FloatArray
@@ -53,4 +57,5 @@ def predict(model: Model, at: IntArray, action: FloatArray) -> Predicted:
     estimate, norm = made.estimate[:, 0], made.width[:, 0]
     beta = model.policy.multiplier[model.policy.group[asked]]
     width = model.bonus.scale * beta * (norm**2 if model.bonus.form == "squared" else norm)
-    return Predicted(estimate, norm**2, estimate + model.bonus.sign * width)
+    unit = model.noise**2 if isinstance(model, MixtureModel) else 1.0  # its norm is in rewards
+    return Predicted(estimate, norm**2 / unit, estimate + model.bonus.sign * width)

@@ -14,11 +14,11 @@ and `users.parquet` (columns `user`, `algorithm`, `fraction`, `count`, `rows`, `
   one metric and one group, in the order of the fractions. `count` is the mean number of training rows.
 - `group` is a set of users: "all", "few" (fewer training rows than `settings["few"]`), "unseen" (none), and
   "decile 1" (fewest training rows) to "decile 10".
-- Metrics: "squared_error" (mean), "scaled_error" (the same after one common factor on all predictions, which
+- Metrics: "squared_error" (mean), "scaled_error" (the same after one factor on all predictions, which
   changes no greedy decision; the verdict goes by it unless another metric is asked for), "r2" (against
   predicting each user's own training mean), "log_likelihood" (mean, Gaussian), "choice" (mean reward of the
   row that the model would pick among held-out rows of the same user). Under "choice", `RANDOM` and
-  `HINDSIGHT` stand beside the algorithms.
+  `HINDSIGHT` stand beside the algorithms. Differences have "direction_error" too: a factor for each user.
 - A number that is not defined is null, with the reason among the notes; nothing is ever NaN.
 - Every interval is a bootstrap over users, at `settings["confidence"]` (0.95 unless set).
 """

@@ -147,7 +147,7 @@ def _ratios(sums: FloatArray, algorithms: list[str]) -> dict[tuple[str, str], Fl
             part = sums[:, place * len(COLUMNS) : (place + 1) * len(COLUMNS)]
             by = {name: part[:, j] for j, name in enumerate(COLUMNS)}
             found["squared_error", algorithm] = by["squared_error"] / by["rows"]
-            found["scaled_error", algorithm] = scaled_error(by) / by["rows"]
+            found["scaled_error", algorithm] = _scaled_error(by) / by["rows"]
             found["r2", algorithm] = 1 - by["squared_error"] / by["own_mean_error"]
             found["log_likelihood", algorithm] = by["log_likelihood"] / by["rows"]
             found["choice", algorithm] = by["choice"] / by["choice_rows"]
@@ -156,13 +156,12 @@ def _ratios(sums: FloatArray, algorithms: list[str]) -> dict[tuple[str, str], Fl
     return found
 
 
-def scaled_error(sums: dict[str, FloatArray]) -> FloatArray:
-    r"""Sum of squared errors after the predictions are multiplied by the one factor that suits them best.
+def _scaled_error(sums: dict[str, FloatArray]) -> FloatArray:
+    r"""Sum of squared errors after all predictions are multiplied by the one factor that suits them best.
 
     .. math:: \sum r^2 - \Big(\sum r \hat r\Big)^2 \Big/ \sum \hat r^2
 
-    A common factor changes no greedy decision, so this error is about what decides. Predictions of 0
-    everywhere leave the rewards as they are.
+    Predictions of 0 everywhere leave the rewards as they are.
     """
     size = sums["estimate_square"]
     explained = np.divide(sums["product"] ** 2, size, out=np.zeros_like(size), where=size > 0)

@@ -10,7 +10,7 @@ best s^2 is the mean of e^2 / (1 + a' M^-1 a).
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -87,20 +87,21 @@ def inner_of(
     )
 
 
-def tune(candidate: Candidate, inner: Inner | None, sign: Literal[-1, 0, 1]) -> Tuned:
+def tune(candidate: Candidate, inner: Sequence[Inner], sign: Literal[-1, 0, 1]) -> Tuned:
     """Best settings by climbing one setting at a time, from the candidate's start.
 
-    Each setting moves along its values while the likelihood grows; twice through all of them.
+    Each setting moves along its values while the likelihood grows; twice through all of them. The first value
+    wins a tie. With several inner cuts the mean likelihood decides; with none the start is taken.
     """
-    if inner is None:
+    if not inner:
         return Tuned(candidate.start, 1.0, math.nan)
     found: dict[str, tuple[Settings, float, float]] = {}
 
     def value(settings: Settings) -> float:
         key = spelled(settings)
         if key not in found:
-            model = quietly_fitted(candidate.algorithm(settings, inner.noise, sign), inner.stats)
-            found[key] = (settings, *likelihood(model, inner))
+            each = [likelihood(_fitted(candidate, settings, one, sign), one) for one in inner]
+            found[key] = (settings, *np.mean(each, axis=0).tolist())
         return found[key][1]
 
     best = candidate.start
@@ -111,6 +112,10 @@ def tune(candidate: Candidate, inner: Inner | None, sign: Literal[-1, 0, 1]) -> 
     settings, log_likelihood, spread = found[spelled(best)]
     trials = tuple((settings, value) for settings, value, _ in found.values())
     return Tuned(settings, spread, log_likelihood, trials)
+
+
+def _fitted(candidate: Candidate, settings: Settings, inner: Inner, sign: Literal[-1, 0, 1]) -> Model:
+    return quietly_fitted(candidate.algorithm(settings, inner.noise, sign), inner.stats)
 
 
 def likelihood(model: Model, inner: Inner) -> tuple[float, float]:
@@ -159,7 +164,9 @@ def spelled(settings: Settings) -> str:
 
 
 def _climbed(best: Settings, name: str, values: tuple[Any, ...], value: Any) -> Settings:
-    """Settings after moving one of them along its values while that helps."""
+    """Settings after moving one of them along its values while that helps; of words, all are tried."""
+    if isinstance(values[0], str):
+        return max(({**best, name: word} for word in (best[name], *values)), key=value)
     for step in (1, -1):
         place = values.index(best[name]) + step
         while 0 <= place < len(values):
