@@ -1,5 +1,7 @@
 """Every example in the README and in docs/ runs and prints what the page says."""
 
+import os
+import re
 import warnings
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from tests.docs.pages import commands, pages, run
 def test_page_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    needs_data = re.search(r"\$COTERIE_DATA|environ\[.COTERIE_DATA.\]", page.read_text())
+    if needs_data and "COTERIE_DATA" not in os.environ:
+        pytest.skip("COTERIE_DATA names no folder: the page needs real data, which may not be passed on")
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

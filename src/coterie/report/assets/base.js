@@ -30,7 +30,7 @@ function number(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "infinite" : "minus infinite";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e9)) return value.toExponential(digits - 1).replace("e+", "e");
+  if (size !== 0 && (size < 1e-3 || size >= 1e9)) return value.toExponential(digits - 1).replace("e+", "e").replace(/^-/, "−");
   if (size >= 1000 || Number.isInteger(value)) return Math.round(value).toLocaleString("en").replace("-", "−");
   return String(+value.toPrecision(digits)).replace("-", "−");
 }

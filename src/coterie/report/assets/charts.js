@@ -131,10 +131,10 @@ function stacked(parent, { names, parts, x, y, text, label }) {
 // Rows of a value with its interval: {name, value, low, high, lines, slot}.
 function intervals(parent, { rows, x, label, zero = null }) {
   const size = 26;
-  plot(parent, rows.length * size + 62, (width, height) => {
+  plot(parent, rows.length * size + 74, (width, height) => {
     const left = Math.min(width * 0.52, 14 + 7.2 * Math.max(...rows.map((row) => row.name.length)));
-    const drawn = frame(width, height, x, { low: 0, high: rows.length, ticks: [], name: "" }, { label, margin: { left } });
-    if (zero !== null) markAt(drawn, zero.at, zero.name, width);
+    const drawn = frame(width, height, x, { low: 0, high: rows.length, ticks: [], name: "" }, { label, margin: { left, top: 28 } });
+    if (zero) markAt(drawn, zero.at, zero.name, width);
     rows.forEach((row, i) => {
       const y = drawn.ys(rows.length - i - 0.5), clip = (v) => drawn.xs(Math.max(x.low, Math.min(x.high, v)));
       const told = { onmousemove: (event) => tell(event, row.name, ...row.lines), onmouseleave: untell };

@@ -1,11 +1,13 @@
 // What an evaluation found: the verdict, learning curves, users with little data, calibration, values.
 
 const METRICS = {
+  scaled_error: ["squared error, up to a common factor", false],
   choice: ["mean reward of the action it would have picked", true],
   squared_error: ["mean squared error on held-out rows", false],
   r2: ["R², against each user's own mean", true],
   log_likelihood: ["log-likelihood of a held-out row", true],
 };
+const ESTIMATORS = { ips: "inverse propensities (IPS)", snips: "self-normalised IPS", direct: "the direct method", doubly_robust: "doubly robust", replay: "replay" };
 const BESIDE = ["random pick", "best in hindsight"];
 
 function runSections(page, main) {
@@ -75,8 +77,10 @@ function drawCurves(parent, run, metric, group, slots) {
   const room = high > low ? 0.04 : 0.5;
   const ends = log ? [low / 1.1, high * 1.1] : [low - (high - low || 1) * room, high + (high - low || 1) * room];
   lines(parent, { series, dots: true, height: 380, label: `Learning curves by ${METRICS[metric][0]}`, x: { low: ends[0], high: ends[1], log, name: "training rows of a user (mean)" }, y: { ...y, name: METRICS[metric][0] } });
-  parent.append(make("p", { class: "fine" }, METRICS[metric][1] ? "Higher is better." : "Lower is better."));
+  parent.append(direction(metric));
 }
+
+const direction = (metric) => make("p", { class: "fine" }, METRICS[metric][1] ? "Higher is better." : "Lower is better.");
 
 function spanOf(values) {
   const found = values.filter((v) => v !== null && Number.isFinite(v)), low = Math.min(...found), high = Math.max(...found);
@@ -100,6 +104,7 @@ function decileCard(parent, run, slots) {
     const at = Array.from({ length: 10 }, (_, k) => k + 1), count = (k) => scores.find((s) => tenth(s) === k)?.count;
     holder.replaceChildren();
     lines(holder, { series, dots: true, height: 340, label: "Scores by tenths of the users", x: { low: 0.7, high: 10.3, ticks: at, names: at.map((k) => (count(k) === undefined ? String(k) : number(count(k), 2))), name: "training rows of the users of each tenth (mean)" }, y: { ...spanOf(scores.flatMap((s) => [s.value, s.low, s.high])), name: METRICS[metric.chosen.value][0] } });
+    holder.append(direction(metric.chosen.value));
   };
   const metric = select("Measured by", metrics.map((key) => [key, METRICS[key][0]]), draw);
   body.append(make("div", { class: "bar" }, ...metric.nodes), holder);
@@ -133,8 +138,10 @@ function differenceCard(parent, run, slots) {
 }
 
 function valueCards(parent, run, slots) {
-  const estimators = [...new Set(run.values.map((v) => v.estimator))];
-  const body = card(parent, "What would each algorithm have earned, had it decided?", `Reward per decision, estimated from the logged propensities; bars are ${level(run)} intervals over users.`, true);
+  const estimators = [...new Set(run.values.map((v) => v.estimator))].filter((name) => name !== "logged");
+  const logged = run.values.find((v) => v.estimator === "logged");
+  if (!estimators.length) return;
+  const body = card(parent, "What would each algorithm have earned, had it decided?", `Reward per decision, estimated from the logged propensities; bars are ${level(run)} intervals over users.${logged && logged.value !== null ? ` What was logged earned ${interval(logged)}.` : ""}`, true);
   const holder = make("div", {});
   const draw = () => {
     const some = run.values.filter((v) => v.estimator === estimator.chosen.value && v.value !== null);
@@ -142,11 +149,13 @@ function valueCards(parent, run, slots) {
     if (!some.length) { holder.append(make("p", {}, "This estimator has no value here; the notes say why.")); return; }
     const rows = some.map((v) => ({ name: v.algorithm, value: v.value, low: v.low, high: v.high, slot: slots.get(v.algorithm) ?? 0, lines: [interval(v), `effective sample size ${number(v.effective)} of ${number(v.n_rows)} rows`, `largest weight ${number(v.largest_weight)}`] }));
     rows.sort((p, q) => q.value - p.value);
-    intervals(holder, { rows, label: "Off-policy values", x: { ...spanOf(rows.flatMap((r) => [r.value, r.low, r.high])), name: "reward per decision" } });
-    const heads = ["algorithm", "value", "interval", "at least (Bernstein)", "at least (betting)", "effective rows", "largest weight", "mean weight", "clipped"];
+    const asLogged = logged && logged.value !== null ? { at: logged.value, name: "as logged" } : null;
+    const ends = spanOf([asLogged?.at ?? null, ...rows.flatMap((r) => [r.value, r.low, r.high])]);
+    intervals(holder, { rows, label: "Off-policy values", x: { ...ends, name: "reward per decision" }, zero: asLogged });
+    const heads = ["algorithm", "value", "interval", "≥ (Bernstein)", "≥ (betting)", "effective rows", "largest weight", "mean weight", "clipped"];
     holder.append(table(heads, some.map((v) => [v.algorithm, v.value, v.low === null ? "–" : `${number(v.low)} to ${number(v.high)}`, v.bernstein, v.betting, v.effective, v.largest_weight, v.mean_weight, v.clipped])));
   };
-  const estimator = select("Estimated by", estimators.map((name) => [name, name]), draw);
+  const estimator = select("Estimated by", estimators.map((name) => [name, ESTIMATORS[name] ?? name.replaceAll("_", " ")]), draw);
   body.append(make("div", { class: "bar" }, ...estimator.nodes), holder);
   draw();
 }
