@@ -88,3 +88,29 @@ def test_smallest_eigenvalues_over_many_chunks() -> None:
     square = np.einsum("n,ij->nij", np.arange(3000.0) + 1, np.eye(20))
     square[:, 7, 7] -= 1
     np.testing.assert_allclose(packed.smallest_eigenvalues(packed.pack(square)), np.arange(3000.0), atol=1e-9)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 8, 20])
+@pytest.mark.parametrize("rank", [0, 1, 3, 40])
+def test_many_matrices_side_by_side_and_their_plain_twin(dim: int, rank: int) -> None:
+    """Solutions, factors and smallest eigenvalues to a few roundings of the largest; 37 is no whole block."""
+    from coterie import _kernels, _plain
+
+    rng = np.random.default_rng(dim + rank)
+    gram = packed.pack(grams(37, dim, rank)) * 10.0 ** rng.integers(-3, 3)
+    prior, moment = rng.random(37) + 0.5, rng.standard_normal((37, dim))
+    found = []
+    for twin in (_kernels, _plain):
+        theta, factor, smallest = np.empty((37, dim)), np.empty_like(gram), np.empty(37)
+        assert twin.ridge_solve(gram, prior, moment, theta, factor, True) == 0
+        twin.smallest_eigenvalues(gram, smallest)
+        found.append((theta, factor, smallest))
+    largest = gram.max(initial=1.0)
+    np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-12, rtol=1e-9)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12 * largest, rtol=1e-9)
+    np.testing.assert_allclose(found[0][2], found[1][2], atol=1e-13 * dim * largest)
+
+
+def test_a_matrix_without_a_factor_is_refused() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        packed.ridge_solutions(np.array([[1.0, 2.0, 1.0]]), 0.0, np.ones((1, 2)))

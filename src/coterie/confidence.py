@@ -14,7 +14,9 @@ import numpy as np
 
 from coterie import checks, packed
 from coterie.errors import LogError, ParameterError, warn
+from coterie.logs.logs import default_threads, in_order
 from coterie.packed import FloatArray
+from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics
 
 _MIN_DEGREES_OF_FREEDOM = 30  # below this an estimated noise is itself mostly noise
@@ -196,7 +198,9 @@ def multiplier(
     return spread
 
 
-def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) -> Estimates:
+def estimate(
+    stats: UserStatistics, confidence: Confidence, scale: float = 1.0, progress: Progress = silent
+) -> Estimates:
     r"""Every user's ridge estimate and radius, after dividing actions by `scale`.
 
     .. math:: \hat\theta_u = (\lambda I + \sum a a')^{-1} \sum r a, \quad CI_u = \beta_u / \sqrt{i_u}
@@ -204,13 +208,16 @@ def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) 
     with i_u the regularity's `information`. A user without data has estimate 0; her radius is infinite
     under `Smoothed` and `IID` and beta / sqrt(lambda) under `Observed`.
     """
-    theta = np.empty((stats.n_users, stats.dim))
-    information = np.empty(stats.n_users)
-    for part in packed.chunks(stats.n_users, stats.dim):
-        gram = stats.packed_gram[part] / scale**2
-        factor = factorise(gram, confidence.ridge)
-        theta[part] = packed.solve(factor, stats.moment[part] / scale)
+    n, theta, information = stats.n_users, np.empty((stats.n_users, stats.dim)), np.empty(stats.n_users)
+
+    def some(part: slice) -> int:
+        gram = stats.packed_gram[part] if scale == 1 else stats.packed_gram[part] / scale**2
+        theta[part] = ridge_solutions(gram, confidence.ridge, stats.moment[part] / scale)
         information[part] = confidence.regularity.information(gram, stats.count[part], confidence.ridge)
+        return int(part.stop)
+
+    for done in in_order(some, packed.chunks(n, stats.dim), default_threads()):
+        progress("estimating", done, n)
     radius = radii(confidence, stats.count, information, stats.dim, stats.n_users)
     nothing = np.zeros((1, stats.packed_gram.shape[1])), np.zeros(1)
     unknown = confidence.regularity.information(*nothing, confidence.ridge)
@@ -220,10 +227,12 @@ def estimate(stats: UserStatistics, confidence: Confidence, scale: float = 1.0) 
     return Estimates(theta, radius, stats.count, empty, enough)
 
 
-def factorise(gram: FloatArray, prior: FloatArray | float) -> FloatArray:
-    """Cholesky factors of `prior I + gram`, refused where rounding leaves the sum no factor."""
+def ridge_solutions(
+    gram: FloatArray, prior: FloatArray | float, moment: FloatArray, factor: FloatArray | None = None
+) -> FloatArray:
+    """Solutions of `(prior I + gram) theta = moment`, refused where rounding leaves the sum no factor."""
     try:
-        return packed.factorise(gram, prior)
+        return packed.ridge_solutions(gram, prior, moment, factor)
     except np.linalg.LinAlgError as failure:
         raise ParameterError(
             f"ridge {float(np.min(prior)):g} is too small beside the sums of the actions; give a larger one"
@@ -247,11 +256,15 @@ def estimate_noise(stats: UserStatistics) -> float:
     It is a standard deviation: for noise that is not sub-Gaussian at this scale the radii built on it
     are too narrow. Refused where fewer than 30 degrees of freedom are left.
     """
-    residual, freedom = 0.0, 0.0
-    for part in packed.chunks(stats.n_users, stats.dim):
+
+    def some(part: slice) -> tuple[float, float]:
         explained, rank = packed.least_squares(stats.packed_gram[part], stats.moment[part])
-        residual += float(np.maximum(stats.reward_square[part] - explained, 0.0).sum())
-        freedom += float(np.maximum(stats.count[part] - rank, 0.0).sum())
+        unexplained = np.maximum(stats.reward_square[part] - explained, 0.0)
+        return float(unexplained.sum()), float(np.maximum(stats.count[part] - rank, 0.0).sum())
+
+    residual, freedom = 0.0, 0.0
+    for more, free in in_order(some, packed.chunks(stats.n_users, stats.dim), default_threads()):
+        residual, freedom = residual + more, freedom + free
     if freedom < _MIN_DEGREES_OF_FREEDOM:
         raise LogError(
             f'noise="estimate" has {freedom:g} residual degrees of freedom (samples beyond the rank of '

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _SINGULAR = 1e-12  # an eigenvalue below this times d times the largest counts as 0
+_COMPILED = 48  # up to here many small matrices go side by side, above LAPACK takes one at a time
 _CHUNK_NUMBERS = 1 << 20  # numbers unpacked at a time (8 MiB): a block that stays near the cache
 
 
@@ -118,6 +119,33 @@ def solve(factor: FloatArray, right: FloatArray) -> FloatArray:
     return solution
 
 
+def ridge_solutions(
+    packed: FloatArray, ridge: FloatArray | float, moment: FloatArray, factor: FloatArray | None = None
+) -> FloatArray:
+    r"""Solutions (n, d) of `(ridge I + gram) x = moment`; packed Cholesky factors go to `factor` if given.
+
+    `factor` may be `packed` itself. Refused with `LinAlgError` where a matrix has no factor.
+
+    >>> ridge_solutions(np.array([[2.0, 0.0, 3.0]]), 1.0, np.array([[6.0, 8.0]])).tolist()
+    [[2.0, 2.0]]
+    """
+    n, dim = moment.shape
+    solution, prior = np.empty((n, dim)), np.broadcast_to(np.asarray(ridge, dtype=np.float64), (n,)).copy()
+    if dim <= _COMPILED:
+        from coterie import _kernels
+
+        kept = np.empty((0, 0)) if factor is None else factor
+        if _kernels.ridge_solve(packed, prior, moment, solution, kept, factor is not None):
+            raise np.linalg.LinAlgError("a matrix is not positive definite")
+        return solution
+    for part in chunks(n, dim):
+        lower = factorise(packed[part], prior[part])
+        solution[part] = solve(lower, moment[part])
+        if factor is not None:
+            factor[part] = pack(lower)
+    return solution
+
+
 def smallest_eigenvalues(packed: FloatArray) -> FloatArray:
     """Smallest eigenvalue (n,) of each positive semi-definite matrix, never below zero.
 
@@ -125,8 +153,13 @@ def smallest_eigenvalues(packed: FloatArray) -> FloatArray:
     array([2., 0.])
     """
     n, size = packed.shape
-    smallest = np.zeros(n)
-    for part in chunks(n, dim_of(size) or 1):
+    smallest, dim = np.zeros(n), dim_of(size) or 1
+    if dim <= _COMPILED:
+        from coterie import _kernels
+
+        _kernels.smallest_eigenvalues(packed, smallest)
+        return smallest
+    for part in chunks(n, dim):
         smallest[part] = np.linalg.eigvalsh(unpack(packed[part]))[:, 0]
     return np.maximum(smallest, 0.0)
 
@@ -139,16 +172,15 @@ def least_squares(packed: FloatArray, moment: FloatArray) -> tuple[FloatArray, F
     >>> least_squares(np.array([[2.0, 0.0, 0.0], [1.0, 0.0, 4.0]]), np.array([[2.0, 0.0], [1.0, 4.0]]))
     (array([2., 5.]), array([1., 2.]))
     """
-    square = unpack(packed)
-    n, dim, _ = square.shape
+    n, dim = moment.shape
     explained, rank = np.zeros(n), np.full(n, float(dim))
-    trace = np.einsum("njj->n", square)
+    trace = packed[:, diagonal_positions(dim)].sum(axis=1)
     sound = smallest_eigenvalues(packed) > trace * dim * _SINGULAR
     if sound.any():
-        solution = solve(np.asarray(np.linalg.cholesky(square[sound])), moment[sound])
+        solution = ridge_solutions(packed[sound], 0.0, moment[sound])
         explained[sound] = np.einsum("nd,nd->n", moment[sound], solution)
     if not sound.all():
-        values, vectors = np.linalg.eigh(square[~sound])
+        values, vectors = np.linalg.eigh(unpack(packed[~sound]))
         solid = values > values[:, -1:] * dim * _SINGULAR
         along = np.einsum("ndk,nd->nk", vectors, moment[~sound])
         explained[~sound] = np.where(solid, along**2 / np.where(solid, values, 1.0), 0.0).sum(axis=1)

@@ -28,6 +28,7 @@ class PooledStatistics:
     packed_gram: FloatArray
     n_pooled: FloatArray
     largest_distance: float
+    search: str
 
 
 class Prior(Protocol):
@@ -64,6 +65,9 @@ def pool(
     """
     groups = neighbourhood.groups((stats.count, stats.moment, stats.packed_gram), progress)
     count, moment, gram = groups.sums
+    if scale != 1:
+        moment /= scale
+        gram /= scale**2
     return PooledStatistics(
-        groups.group, count, moment / scale, gram / scale**2, groups.n_pooled, groups.largest_distance
+        groups.group, count, moment, gram, groups.n_pooled, groups.largest_distance, groups.search
     )

@@ -17,7 +17,7 @@ from coterie.errors import LogError, ParameterError, warn
 from coterie.logs import Logs
 from coterie.model.model import Evidence, Model
 from coterie.model.report import FitReport, count_resolving, nothing_done
-from coterie.neighbourhood import EdgeRule, Metric
+from coterie.neighbourhood import EdgeRule
 from coterie.packed import FloatArray, diagonal_positions
 from coterie.pooling import PooledStatistics, Prior, pool
 from coterie.progress import Progress, silent
@@ -59,11 +59,11 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     scale = _scale(stats, rescale=slots.rescale)
     confidence = slots.confidence.resolved(stats)
     _warn_outside(slots, confidence, stats.dim)
-    estimates = estimate(stats, confidence, scale)
+    estimates = estimate(stats, confidence, scale, progress)
     neighbourhood = slots.edges.connect(estimates, progress)
     pooled = pool(stats, neighbourhood, scale, progress)
     beta = slots.beta or PaperBeta(proof=slots.bonus.prior == "proof")
-    decide = policy(pooled, slots.prior, confidence, stats.n_users, beta)
+    decide = policy(pooled, slots.prior, confidence, stats.n_users, beta, reuse=True)
     if slots.theta is not None:
         decide = replace(decide, theta=slots.theta)
     n_pooled = pooled.n_pooled[pooled.group[:-1]]
@@ -76,7 +76,7 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
         scale=scale,
         n_groups=len(np.unique(pooled.group[:-1])),
         mean_pooled_users=float(n_pooled.mean()),
-        search="dense" if isinstance(neighbourhood, Metric) else "no",
+        search=pooled.search,
         notes=_notes(slots, pooled, stats, confidence, scale),
     )
     return Model(

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie import packed
-from coterie.confidence import Confidence, factorise
+from coterie.confidence import Confidence, ridge_solutions
 from coterie.decision.beta import Beta
 from coterie.decision.bonus import Bonus
 from coterie.errors import ActionError
+from coterie.logs.logs import default_threads, in_order
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.pooling import PooledStatistics, Prior
@@ -97,21 +98,32 @@ class Choice:
 
 
 def policy(
-    pooled: PooledStatistics, prior: Prior, confidence: Confidence, n_users: int, beta: Beta
+    pooled: PooledStatistics,
+    prior: Prior,
+    confidence: Confidence,
+    n_users: int,
+    beta: Beta,
+    *,
+    reuse: bool = False,
 ) -> Policy:
     r"""Policy of every group.
 
     .. math:: \tilde M = \lambda n I + \sum a a', \quad \tilde\theta = \tilde M^{-1} \tilde b
 
-    with n the number of priors.
+    with n the number of priors. `reuse` writes the factors over the pooled Grams, which are then lost.
     """
     n_groups, dim = pooled.moment.shape
     times = prior.times(pooled.n_pooled)
-    theta, factor = np.empty((n_groups, dim)), np.empty_like(pooled.packed_gram)
-    for part in packed.chunks(n_groups, dim):
-        lower = factorise(pooled.packed_gram[part], confidence.ridge * times[part])
-        theta[part] = packed.solve(lower, pooled.moment[part])
-        factor[part] = packed.pack(lower)
+    theta = np.empty((n_groups, dim))
+    factor = pooled.packed_gram if reuse else np.empty_like(pooled.packed_gram)
+
+    def some(part: slice) -> None:
+        theta[part] = ridge_solutions(
+            pooled.packed_gram[part], confidence.ridge * times[part], pooled.moment[part], factor[part]
+        )
+
+    for _ in in_order(some, packed.chunks(n_groups, dim), default_threads()):
+        pass
     wide = beta.of(confidence, pooled.count, times, dim=dim, n_users=n_users)
     return Policy(pooled.group, theta, factor, wide, pooled.count, pooled.n_pooled)
 

@@ -12,14 +12,37 @@ from numpy.typing import NDArray
 
 from coterie.packed import FloatArray
 
+DENSE_BELOW = 1000  # users: from there on the tree is the faster one, see docs/search.md
 _BLOCK_NUMBERS = 1 << 20  # distances held at a time (8 MiB)
+_SWEEPS = 8
 
 
 def blocks(queries: FloatArray, points: FloatArray) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
-    """Rows of `queries` and their distances (b, U) to all `points`."""
-    from scipy.spatial.distance import cdist
+    """Rows of `queries` and their distances (b, U) to all `points`: the same roundings as in the tree."""
+    from coterie.neighbourhood.tree._kernels import pairwise
 
     step = max(1, _BLOCK_NUMBERS // max(1, len(points)))
+    across = np.array(points.T, order="C")
     for start in range(0, len(queries), step):
         rows = np.arange(start, min(start + step, len(queries)))
-        yield rows, cdist(queries[rows], points)
+        distance = np.empty((len(rows), len(points)))
+        pairwise(np.array(queries[rows]), across, distance)
+        yield rows, distance
+
+
+def largest_found(points: FloatArray) -> float:
+    """Distance of two points that are about as far apart as any, exact where all are on a line.
+
+    From the point farthest from the mean to the one farthest from that, for as long as it grows.
+
+    >>> largest_found(np.array([[0.0], [3.0], [-1.0]]))
+    4.0
+    """
+    at, largest = points.mean(axis=0), -1.0
+    for _ in range(_SWEEPS):
+        away = np.linalg.norm(points - at, axis=1)
+        far = int(away.argmax())
+        if largest >= 0 and away[far] <= largest:
+            break
+        largest, at = (0.0 if largest < 0 else float(away[far])), points[far]
+    return max(largest, 0.0)

@@ -1,11 +1,12 @@
 r"""Neighbourhoods by distance: v lends to u iff ||theta_u - theta_v|| and both slacks stay in a limit.
 
 Takes: points, a slack for each and a limit for each borrower.
-Gives: a `Metric` neighbourhood; sums over lenders by blocks of exact distances and matrix products.
+Gives: a `Metric` neighbourhood; sums over lenders, by a tree or by blocks of exact distances.
 Paper: the separating condition of Off-CLUB and the connecting condition of Off-C2LUB in one form.
 Next: `coterie.pooling`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie import packed
-from coterie.neighbourhood.distances import blocks
-from coterie.neighbourhood.neighbourhood import Groups, IntArray, Trace
+from coterie.errors import ParameterError
+from coterie.neighbourhood.distances import DENSE_BELOW, blocks, largest_found
+from coterie.neighbourhood.neighbourhood import Edges, Groups, IntArray, Trace
+from coterie.neighbourhood.search.asked import everybody_in, one_blas_thread, tiles
+from coterie.neighbourhood.search.lenders import Lenders, lenders_of, rule_over
+from coterie.neighbourhood.search.sums import sums_of
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
+MOST_DENSE = 50_000  # users whose pairs are compared one by one: some minutes
 _BLOCK_GROUPS = 512
 _FEW = 0.05  # share of pairs below which a sparse product is the faster one
 
@@ -46,8 +52,75 @@ class Metric:
         """Number of users."""
         return len(self.theta) - 1
 
-    def groups(self, columns: tuple[FloatArray, ...], progress: Progress = silent) -> Groups:
+    @property
+    def search(self) -> str:
+        """How pairs are compared: "tree" or "dense"."""
+        return "dense" if self.n_users < DENSE_BELOW or self._odd() else "tree"
+
+    def groups(
+        self, columns: tuple[FloatArray, ...], progress: Progress = silent, *, threads: int | None = None
+    ) -> Groups:
         """Sums over lenders; users with the same lenders share one row."""
+        return (
+            self._by_tree(columns, progress, threads)
+            if self.search == "tree"
+            else self._dense(columns, progress)
+        )
+
+    def edges(self) -> Iterator[Edges]:
+        """Lenders of all users, a few users at a time: made while they are asked for, never kept."""
+        from coterie.neighbourhood.search import _kernels
+
+        if self.search == "dense":
+            for rows, distance in blocks(self.theta[:-1], self.theta[:-1]):
+                borrower, lender = np.nonzero(self._lends(rows, distance))
+                yield Edges.of(rows, borrower, lender)
+            return
+        rule = rule_over(self.theta, self.slack, self.limit, strict=self.strict, mutual=self.mutual)
+        tree, leaves = rule.tree, rule.tree.leaves
+        inside, asked = np.zeros((64, len(tree.order)), dtype=np.uint8), everybody_in(tree)
+        for begin, end in zip(*tiles(tree.start[leaves], tree.stop[leaves]), strict=True):
+            _kernels.rows(tree, asked, begin, end, self.strict, inside)
+            inside[np.arange(end - begin), np.arange(begin, end)] = True
+            borrower, at = np.nonzero(inside[: end - begin])
+            n_more = len(rule.anywhere)
+            more = np.repeat(np.arange(end - begin), n_more), np.tile(rule.anywhere, end - begin)
+            ends = np.append(borrower, more[0]), np.append(tree.order[at], more[1])
+            yield Edges.of(tree.order[begin:end], *ends)
+        for row in np.flatnonzero(np.isinf(self.slack[:-1])).tolist():
+            lender = np.flatnonzero(self.trace(row).lends)
+            yield Edges.of(np.array([row]), np.zeros(len(lender), dtype=np.int64), lender)
+
+    def _by_tree(self, columns: tuple[FloatArray, ...], progress: Progress, threads: int | None) -> Groups:
+        """Fingerprints of all, then one sum per distinct set of lenders."""
+        rule = rule_over(self.theta, self.slack, self.limit, strict=self.strict, mutual=self.mutual)
+        lenders: Lenders = lenders_of(rule, progress, threads)
+        group, first = lenders.groups()
+        n_pooled = lenders.count[first].astype(np.float64)
+        sums = sums_of(rule, first, lenders.count[first], columns, progress, threads)
+        idle = len(first) == 2 or n_pooled[:-1].max() == 1  # noqa: PLR2004
+        n_pooled[-1] += 1
+        farthest = largest_found(self.theta[:-1]) if idle else np.nan
+        return Groups(group, sums, n_pooled, farthest, "tree")
+
+    def _odd(self) -> bool:
+        """Whether infinite numbers make the rule one that no bound decides; refused for many users."""
+        slack, limit = self.slack, self.limit
+        odd = bool(
+            np.isnan(slack).any()
+            or np.isnan(limit).any()
+            or (limit == -np.inf).any()
+            or ((slack == np.inf).any() and ((slack == -np.inf).any() or not self.strict))
+        )
+        if odd and self.n_users > MOST_DENSE:
+            raise ParameterError(
+                f"the rule has infinite slacks or limits that only comparing all pairs can settle, which is "
+                f"done for at most {MOST_DENSE:,} users and there are {self.n_users:,}; give finite ones"
+            )
+        return odd
+
+    def _dense(self, columns: tuple[FloatArray, ...], progress: Progress) -> Groups:
+        """Every pair compared, every distinct set of lenders as a row of bits."""
         group, members, farthest = self._distinct(progress)
         n = self.n_users
         sums = tuple(np.zeros((len(members), *column.shape[1:])) for column in columns)
@@ -56,11 +129,12 @@ class Metric:
             part = slice(start, start + _BLOCK_GROUPS)
             lends = _product_form(np.unpackbits(members[part], axis=1, count=n))
             n_pooled[part] = np.asarray(lends.sum(axis=1)).ravel()
-            for total, column in zip(sums, columns, strict=True):
-                total[part] = lends @ column
+            with one_blas_thread():
+                for total, column in zip(sums, columns, strict=True):
+                    total[part] = lends @ column
             progress("pooling", min(start + _BLOCK_GROUPS, len(members)), len(members))
         n_pooled[-1] += 1
-        return Groups(group, sums, n_pooled, farthest)
+        return Groups(group, sums, n_pooled, farthest, "dense")
 
     def trace(self, row: int) -> Trace:
         """Distances and thresholds of one user to all."""

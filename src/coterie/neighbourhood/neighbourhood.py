@@ -26,14 +26,36 @@ class Groups:
     """Sums over lenders, once for all users that have the same ones.
 
     `group` (U + 1,) names each user's group; `sums` holds (G, ...) arrays; `n_pooled` (G,) counts the
-    users pooled, the one being served included; `largest_distance` is that of any pair, NaN where no
-    distance was looked at.
+    users pooled, the one being served included; `largest_distance` is that of any pair, NaN where it was
+    not looked for; `search` says how pairs were compared: "no", "dense" or "tree".
     """
 
     group: IntArray
     sums: tuple[FloatArray, ...]
     n_pooled: FloatArray
     largest_distance: float = np.nan
+    search: str = "no"
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Lenders of some users as compressed rows: those of `rows[k]` are `lenders[begin[k] : begin[k + 1]]`."""
+
+    rows: IntArray
+    begin: IntArray
+    lenders: IntArray
+
+    @staticmethod
+    def of(rows: IntArray, borrower: IntArray, lender: IntArray) -> "Edges":
+        """From pairs of a place in `rows` and a lender.
+
+        >>> edges = Edges.of(np.array([7, 9]), np.array([1, 0, 1]), np.array([9, 7, 3]))
+        >>> edges.begin.tolist(), edges.lenders.tolist()
+        ([0, 1, 3], [7, 3, 9])
+        """
+        order = np.lexsort((lender, borrower))
+        begin = np.searchsorted(borrower[order], np.arange(len(rows) + 1))
+        return Edges(rows, begin, lender[order])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""The nearest user that is provably apart, for the gap policies."""

@@ -1,0 +1,129 @@
+"""Compiled branch and bound for the nearest user that is provably apart; the twin is in `_plain.py`."""
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+from coterie.neighbourhood.search._kernels import (
+    CHUNK,
+    HIGH,
+    LOW,
+    NOTHING,
+    ROOM,
+    SIZE,
+    approach,
+    distances,
+    squares,
+)
+from coterie.neighbourhood.tree._kernels import VECTOR, distance, loose
+
+
+@nb.njit(nogil=True, cache=True)
+def nearest_apart(tree: Any, asked: Any, itself: Any, begin: Any, end: Any, under: bool, best: Any) -> None:
+    """Gap of each query, infinite where nobody is apart; see `_plain.nearest_apart`.
+
+    Slacks in the tree and of the queries are negative radii, limits 0: who "lends" is not apart.
+    """
+    near, value = np.empty(tree.points.shape[1], np.float32), np.empty(CHUNK, np.float32)
+    for t in range(len(begin)):
+        _tile(tree, asked, itself, begin[t], end[t], under, best, near, value)
+
+
+@nb.njit(nogil=True, cache=True)
+def _tile(
+    tree: Any, asked: Any, itself: Any, begin: int, end: int, under: bool, best: Any, near: Any, value: Any
+) -> None:
+    """Gaps of queries that walk together, the nearer child first."""
+    dim, n_asked = tree.points.shape[1], end - begin
+    middle, across, away = np.zeros((1, dim)), np.empty((dim, n_asked)), np.empty(n_asked)
+    who, stack = np.empty((tree.depth + 2, n_asked), np.int64), np.empty(tree.depth + 2, np.int64)
+    size = np.zeros(tree.depth + 2, np.int64)
+    for i in range(begin, end):
+        for k in range(dim):
+            middle[0, k] += asked.points[i, k] / n_asked
+            across[k, i - begin] = asked.points[i, k]
+        best[i], who[0, i - begin] = np.inf, i
+    stack[0], size[0], top = 0, n_asked, 0
+    while top >= 0:
+        node, n = stack[top], size[top]
+        top -= 1
+        b, left = tree.bounds[node], 0
+        distances(across, tree.centre[node], away)
+        for p in range(n):
+            i = who[top + 1, p]
+            s, out = asked.slack[i], away[i - begin]
+            room = ROOM * (out + b[SIZE] + abs(s)) + NOTHING
+            least = out + b[LOW] + s if under else out - b[HIGH] - s
+            if least - room > best[i] or out + b[HIGH] + s < -room:
+                continue
+            who[top + 1, left] = i
+            left += 1
+        if not left:
+            continue
+        child = tree.child[node]
+        if child < 0:
+            for p in range(left):
+                _leaf(tree, asked, who[top + 1, p], itself, node, under, best, near, value)
+            continue
+        one, two = loose(middle, 0, tree.centre, child), loose(middle, 0, tree.centre, child + 1)
+        if under:
+            nearer = one + tree.bounds[child, LOW] <= two + tree.bounds[child + 1, LOW]
+        else:
+            nearer = one - tree.bounds[child, HIGH] <= two - tree.bounds[child + 1, HIGH]
+        stack[top + 1], stack[top + 2] = (child + 1, child) if nearer else (child, child + 1)
+        size[top + 1] = size[top + 2] = left
+        who[top + 2, :left] = who[top + 1, :left]
+        top += 2
+
+
+@nb.njit(nogil=True, cache=True)
+def _leaf(
+    tree: Any, asked: Any, i: int, itself: Any, leaf: int, under: bool, best: Any, near: Any, value: Any
+) -> None:
+    """Let the members of a leaf lower the gap of one query."""
+    a, b, laid = tree.start[leaf], tree.stop[leaf], tree.laid[leaf]
+    s, own = asked.slack[i], itself[i]
+    if tree.same[leaf]:
+        v = a + 1 if own == a else a
+        if v < b:
+            best[i] = _lower(asked.points, i, tree.points, v, s + tree.slack[v], under, best[i])
+        return
+    at, margin = approach(tree, asked, i, leaf, near)
+    width, dim = -(-(b - a) // VECTOR) * VECTOR, tree.points.shape[1]
+    far = 0.0 if np.isinf(best[i]) else best[i]
+    margin += np.float32((far + tree.bounds[leaf, SIZE] + abs(s)) ** 2 * 2.0**-19)
+    while at < b - a:
+        n = min(CHUNK, width - at)
+        squares(tree.beside, laid * dim + at, width, n, near, value)
+        beside = tree.slack32[laid + at : laid + at + n]
+        if _candidates(value[:n], beside, np.float32(s), np.float32(best[i]), under, margin):
+            for j in range(min(n, b - a - at)):
+                both = np.float32(s) + beside[j]
+                reach = np.float32(best[i]) - both if under else np.float32(best[i]) + both
+                if value[j] > reach * abs(reach) + margin or value[j] < both * abs(both) * -1 - margin:
+                    continue
+                v = a + at + j
+                if v != own:
+                    best[i] = _lower(asked.points, i, tree.points, v, s + tree.slack[v], under, best[i])
+        at += CHUNK
+
+
+@nb.njit(nogil=True, cache=True)
+def _candidates(value: Any, slack: Any, s: Any, best: Any, under: bool, margin: Any) -> int:
+    """How many members may be apart and nearer than the best so far."""
+    found, sign = 0, np.float32(-1.0 if under else 1.0)
+    for j in range(len(value)):
+        both = s + slack[j]
+        reach = best + sign * both
+        found += (value[j] <= reach * abs(reach) + margin) & (value[j] >= both * abs(both) * -1 - margin)
+    return found
+
+
+@nb.njit(nogil=True, cache=True)
+def _lower(one: Any, i: int, other: Any, v: int, both: float, under: bool, best: float) -> Any:
+    """The smaller of the best so far and this user's, if she is apart; `both` is minus the two radii."""
+    away = distance(one, i, other, v)
+    if not away + both > 0:
+        return best
+    return min(best, away + both if under else away - both)

@@ -1,0 +1,1 @@
+"""Sums over lenders by walking a ball tree."""
