@@ -13,7 +13,7 @@ _HALVINGS = 60  # of an interval that begins at most 1 long
 _NO_PIVOT = 1e-300
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def ridge_solve(gram: Any, prior: Any, moment: Any, theta: Any, factor: Any, keep: bool) -> int:
     """Solutions of `(prior I + gram) theta = moment` and packed Cholesky factors if `keep`.
 
@@ -46,7 +46,7 @@ def ridge_solve(gram: Any, prior: Any, moment: Any, theta: Any, factor: Any, kee
     return failed
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def _factorise(a: Any, dim: int) -> None:
     """Lower Cholesky factors in place; NaN where there is none."""
     for j in range(dim):
@@ -63,7 +63,7 @@ def _factorise(a: Any, dim: int) -> None:
                 a[i, j, lane] /= a[j, j, lane]
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def _substitute(a: Any, x: Any, dim: int) -> None:
     """Solutions in place, by the factors."""
     for i in range(dim):
@@ -80,7 +80,7 @@ def _substitute(a: Any, x: Any, dim: int) -> None:
             x[i, lane] /= a[i, i, lane]
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def smallest_eigenvalues(gram: Any, smallest: Any) -> None:
     """Smallest eigenvalue of each positive semi-definite matrix: Householder, then bisection."""
     n, dim = len(smallest), 0
@@ -107,7 +107,7 @@ def smallest_eigenvalues(gram: Any, smallest: Any) -> None:
             smallest[first + lane] = size[lane] * low[lane]
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def _tridiagonal(a: Any, diagonal: Any, square: Any, u: Any, p: Any, dim: int) -> None:
     """Diagonal and squared off-diagonal of similar tridiagonal matrices; `a` is used up.
 
@@ -155,7 +155,7 @@ def _tridiagonal(a: Any, diagonal: Any, square: Any, u: Any, p: Any, dim: int) -
             diagonal[i, lane] = a[i, i, lane]
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def _bisected(diagonal: Any, square: Any, dim: int) -> Any:
     """Smallest eigenvalues between 0 and the smallest diagonal entry, by the signs of pivots of T - x I."""
     low, high, negative = np.zeros(LANES), diagonal[0].copy(), np.empty(LANES)
