@@ -41,7 +41,7 @@ class Case:
 def run(*, quick: bool = False) -> Result:
     """Every size and case; the million in a process of its own."""
     sizes = (1000, 2000) if quick else (1000, 3000, 10_000, 30_000, 100_000)
-    measurements, claims = list[Measurement](), list[Claim]()
+    measurements, claims, growths = list[Measurement](), list[Claim](), list[str]()
     for label in CASES:
         seconds = dict[int, float]()
         for n_users in sizes:
@@ -65,7 +65,8 @@ def run(*, quick: bool = False) -> Result:
         )  # fmt: skip
         claims.append(Claim("1,000,000 users at 95 %: seconds", alone["seconds"], 30))
         claims.append(Claim("1,000,000 users at 95 %: peak GiB", alone["peak_mb"] / 1024, 6))
-    return Result("search", measurements, claims, {"d": DIM, "users per cluster": PER_CLUSTER})
+    note = f"Growth exponents of the search from {sizes[-2]:,} to {sizes[-1]:,} users: {', '.join(growths)}."
+    return Result("search", measurements, claims, {"d": DIM, "users per cluster": PER_CLUSTER}, (note,))
 
 
 def case_of(label: str, n_users: int, n_clusters: int | None = None) -> Case:
