@@ -227,16 +227,28 @@ def estimate(
     return Estimates(theta, radius, stats.count, empty, enough)
 
 
+def factorise(gram: FloatArray, prior: FloatArray | float) -> FloatArray:
+    """Square Cholesky factors of `prior I + gram`, refused where rounding leaves the sum no factor."""
+    try:
+        return packed.factorise(gram, prior)
+    except np.linalg.LinAlgError as failure:
+        raise _too_small(prior) from failure
+
+
 def ridge_solutions(
     gram: FloatArray, prior: FloatArray | float, moment: FloatArray, factor: FloatArray | None = None
 ) -> FloatArray:
-    """Solutions of `(prior I + gram) theta = moment`, refused where rounding leaves the sum no factor."""
+    """Solutions of `(prior I + gram) theta = moment`, and packed factors, refused in the same way."""
     try:
         return packed.ridge_solutions(gram, prior, moment, factor)
     except np.linalg.LinAlgError as failure:
-        raise ParameterError(
-            f"ridge {float(np.min(prior)):g} is too small beside the sums of the actions; give a larger one"
-        ) from failure
+        raise _too_small(prior) from failure
+
+
+def _too_small(prior: FloatArray | float) -> ParameterError:
+    return ParameterError(
+        f"ridge {float(np.min(prior)):g} is too small beside the sums of the actions; give a larger one"
+    )
 
 
 def radii(
