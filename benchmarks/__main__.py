@@ -7,7 +7,7 @@ from importlib import import_module
 from benchmarks.harness import Result
 from benchmarks.results import machine, printed, write
 
-NAMES = ("imports", "fit", "search", "million", "decide", "summarize", "estimators", "picks")
+NAMES = ("imports", "fit", "search", "million", "decide", "summarize", "estimators", "picks", "evaluating")
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from coterie.logs import Logs
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics, summarize
 
-MOST_USERS = 20_000
+MOST_USERS = 5_000
 _GRAPH_SCALES = (1.0, 0.3, 0.1)
 UNCHECKED = (
     "Not checked: that rewards are linear in the actions, that preferences stay the same over time, and "

@@ -28,7 +28,8 @@ _GRAPH = {"graph_scale": (SCALES, 0.3)}
 class Candidate:
     """An algorithm by class name, and the values tried for its settings, each with the first one tried.
 
-    Without `radii` it has no ridge, and learns the noise itself; `fixed` are settings that are not tuned.
+    Without `radii` it has no ridge, and learns the noise itself; `fixed` are settings that are not tuned;
+    `cuts` is the most inner cuts of a training part that it is tuned by.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Candidate:
     tuned: Mapping[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
     radii: bool = True
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    cuts: int = 3
 
     @property
     def grid(self) -> dict[str, tuple[Any, ...]]:
@@ -62,7 +64,8 @@ _ALL = (
     Candidate("pooled", "Pooled"),
     Candidate("off-club", "OffCLUB", _GRAPH),
     Candidate("off-c2lub", "OffC2LUB", {"gap": (GAPS, "over"), **_GRAPH}),
-    Candidate("mixture", "Mixture", {"kind": (KINDS, "gaussian")}, radii=False, fixed=_POPULATION),
+    Candidate("gaussian", "Mixture", radii=False, fixed={"kind": "gaussian", **_POPULATION}, cuts=1),
+    Candidate("mixture", "Mixture", {"kind": (KINDS, "gaussian")}, radii=False, fixed=_POPULATION, cuts=1),
 )
 CANDIDATES = {candidate.name: candidate for candidate in _ALL}
 

@@ -29,14 +29,15 @@ from coterie.evaluation.rows import LoggedRows, rows_of
 from coterie.evaluation.run import ALL, FEW, UNSEEN, EvaluationRun, Trial, Value, Verdict
 from coterie.evaluation.scores import Tally, calibration_of, groups_of, scores_of
 from coterie.evaluation.splits import Split, backward_steps, splits_of
-from coterie.evaluation.tuning import inner_of, noise_of, quietly_fitted, tune
+from coterie.evaluation.tuning import Inner, inner_of, noise_of, quietly_fitted, tune
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.progress import Progress, silent
 
 FRACTIONS = (0.1, 0.3, 1.0)
 _FEW_USERS = 30
-_FINAL_CUTS = 5  # inner cuts by which the model that is kept is tuned
+_CUTS, _FINAL_CUTS = 3, 5  # most inner cuts, of a training part and for the model that is kept
+_ROWS_OF_CUTS = 50_000  # rows of a training part above which it is cut once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +155,21 @@ def fitted_candidate(rows: LoggedRows, name: str, plan: Plan) -> Model:
     rng = np.random.default_rng(plan.seed)
     everything, nothing = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     whole = Split(0, everything, nothing, np.zeros(len(rows)))
-    cuts = (inner_of(rows, *whole.inner(1.0, rng), rng) for _ in range(_FINAL_CUTS))
-    inner = [cut for cut in cuts if cut is not None]
+    inner = _inner_cuts(rows, whole, 1.0, rng, _FINAL_CUTS)
     stats, _ = rows.statistics(np.ones(len(rows)))
     tuned = tune(CANDIDATES[name], inner, plan.sign)
     model: Model = CANDIDATES[name].algorithm(tuned.settings, noise_of(stats), plan.sign).fit(stats)
     return model
+
+
+def _inner_cuts(
+    rows: LoggedRows, split: Split, fraction: float, rng: np.random.Generator, most: int = _CUTS
+) -> list[Inner]:
+    """Inner cuts of a training part: several where it is small and chance weighs, one where it is large."""
+    in_part = max(int(np.count_nonzero(split.part(fraction))), 1)
+    number = min(most, max(1, round(_ROWS_OF_CUTS / in_part)))
+    cuts = (inner_of(rows, *split.inner(fraction, rng), rng) for _ in range(number))
+    return [cut for cut in cuts if cut is not None]
 
 
 def _require_enough(rows: LoggedRows) -> None:
@@ -188,14 +198,14 @@ def _judge_split(
             continue
         on = judged(rows, split.test, part, plan.choice_size)
         work.tally.add_count(fraction, on.count, on.fixed["rows"])
-        inner = inner_of(rows, *split.inner(fraction, rng), rng)
-        work.untuned += inner is None
+        inner = _inner_cuts(rows, split, fraction, rng)
+        work.untuned += not inner
         stats, at = rows.statistics(part)
         noise = noise_of(stats)
         where, action = at[on.user], rows.action[on.row]
         models: dict[str, tuple[float, Model]] = {}
         for candidate in candidates:
-            tuned = tune(candidate, [] if inner is None else [inner], plan.sign)
+            tuned = tune(candidate, inner[: candidate.cuts], plan.sign)
             model = quietly_fitted(candidate.algorithm(tuned.settings, noise, plan.sign), stats)
             sums = sums_of(predict(model, where, action), tuned.spread, on)
             work.tally.add(candidate.name, fraction, sums)
