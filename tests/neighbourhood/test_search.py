@@ -257,3 +257,35 @@ def test_without_data_everybody_is_joined_or_alone_at_once() -> None:
     assert joined.sums[0].tolist() == [5000, 5000]
     assert alone.n_pooled.tolist() == [1] * (n + 1)
     assert alone.sums[0].tolist() == [1] * n + [0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(400))
+def test_larger_instances_agree_with_the_plain_twins_and_for_any_threads(seed: int) -> None:
+    """Up to 4,000 users: fingerprints and gaps of all against every pair, sums against the dense product."""
+    from coterie.neighbourhood.apart import _kernels
+    from coterie.neighbourhood.search.lenders import lenders_of
+
+    one = drawn(seed, most=4000)
+    if one.hood._odd():
+        return
+    hood = one.hood
+    rule = rule_over(hood.theta, hood.slack, hood.limit, strict=hood.strict, mutual=hood.mutual)
+    dense, tree = one.hood._dense(one.columns, lambda *_: None), by_tree(one, threads=2)
+    np.testing.assert_array_equal(dense.group, tree.group)
+    np.testing.assert_array_equal(dense.n_pooled, tree.n_pooled)
+    magnitude = one.hood._dense(tuple(np.abs(column) for column in one.columns), lambda *_: None)
+    for left, right, size in zip(dense.sums, tree.sums, magnitude.sums, strict=True):
+        assert (np.abs(left - right) <= 1e-10 * size + 1e-300).all()
+    single, double = lenders_of(rule, threads=1), lenders_of(rule, threads=2)
+    np.testing.assert_array_equal(single.words, double.words)
+    found, itself = [], np.arange(len(rule.tree.order))
+    parts = asked.tiles(rule.tree.start[rule.tree.leaves], rule.tree.stop[rule.tree.leaves])
+    apart = rule.tree._replace(limit=np.zeros(len(itself)))
+    if hood.strict or not len(itself):
+        return
+    for search in (_kernels.nearest_apart, plain_apart.nearest_apart):
+        best = np.empty(len(itself))
+        search(apart, asked.everybody_in(apart), itself, *parts, False, best)
+        found.append(best)
+    np.testing.assert_array_equal(found[0], found[1])

@@ -89,7 +89,10 @@ def _leaf(
         if v < b:
             best[i] = _lower(asked.points, i, tree.points, v, s + tree.slack[v], under, best[i])
         return
-    at, margin = approach(tree, asked, i, leaf, near)
+    at, margin = approach(
+        asked.points, i, s, asked.limit[i], tree.centre, tree.bounds, tree.key, tree.key_cap,
+        leaf, a, b, near,
+    )  # fmt: skip
     width, dim = -(-(b - a) // VECTOR) * VECTOR, tree.points.shape[1]
     far = 0.0 if np.isinf(best[i]) else best[i]
     margin += np.float32((far + tree.bounds[leaf, SIZE] + abs(s)) ** 2 * 2.0**-19)

@@ -45,7 +45,10 @@ def fingerprints(
         for one in range(n_partial):
             leaf, i = partial[one]
             a, b, laid = tree.start[leaf], tree.stop[leaf], tree.laid[leaf]
-            at, margin = approach(tree, asked, i, leaf, near)
+            at, margin = approach(
+                asked.points, i, asked.slack[i], asked.limit[i], tree.centre, tree.bounds,
+                tree.key, tree.key_cap, leaf, tree.start[leaf], tree.stop[leaf], near,
+            )  # fmt: skip
             count[i] += at
             first[i] += tree.first[a + at] - tree.first[a]
             second[i] += tree.second[a + at] - tree.second[a]
@@ -83,7 +86,10 @@ def whole_sums(
             if n <= small:
                 open_leaves[i, rank[leaf]] = True
                 continue
-            inside, margin = approach(tree, asked, i, leaf, near)
+            inside, margin = approach(
+                asked.points, i, asked.slack[i], asked.limit[i], tree.centre, tree.bounds,
+                tree.key, tree.key_cap, leaf, tree.start[leaf], tree.stop[leaf], near,
+            )  # fmt: skip
             at = inside
             while at < n:
                 inside += _compare(
@@ -121,7 +127,10 @@ def masks(
             row = out[rows, column : column + n]
             row[:] = 0.0
             if open_leaves[i, ranks[p]]:
-                at, margin = approach(tree, asked, i, leaf, near)
+                at, margin = approach(
+                    asked.points, i, asked.slack[i], asked.limit[i], tree.centre, tree.bounds,
+                    tree.key, tree.key_cap, leaf, tree.start[leaf], tree.stop[leaf], near,
+                )  # fmt: skip
                 at = min(max(at, begin[p]), end[p])
                 row[: at - begin[p]] = 1.0
                 while at < end[p]:
@@ -150,7 +159,10 @@ def rows(tree: Any, asked: Any, begin: int, end: int, strict: bool, out: Any) ->
     for one in range(n_partial):
         leaf, i = partial[one]
         a, b = tree.start[leaf], tree.stop[leaf]
-        at, margin = approach(tree, asked, i, leaf, near)
+        at, margin = approach(
+            asked.points, i, asked.slack[i], asked.limit[i], tree.centre, tree.bounds,
+            tree.key, tree.key_cap, leaf, tree.start[leaf], tree.stop[leaf], near,
+        )  # fmt: skip
         out[i - begin, a : a + at] = 1
         while at < b - a:
             _compare(
@@ -278,29 +290,31 @@ def distances(across: Any, centre: Any, away: Any) -> None:
 
 
 @nb.njit(nogil=True, cache=True)
-def approach(tree: Any, asked: Any, i: int, leaf: int, near: Any) -> Any:
+def approach(
+    points: Any, i: int, s: float, limit: float, centre: Any, bounds: Any, key: Any, key_cap: Any,
+    leaf: int, first: int, stop: int, near: Any,
+) -> Any:  # fmt: skip
     """Number of first members of a leaf who all lend, in whole vectors, and the margin of single precision.
 
     `near` is the query relative to the centre. With S the largest distance of a pair and t the largest
     threshold, coordinates and thresholds are rounded at 2^-24, so that squares differ by less than
     (d + 8) S^2 2^-24 + t^2 2^-20; the margin is twice that, and room for what underflows.
     """
-    dim = tree.points.shape[1]
-    s, limit, b = asked.slack[i], asked.limit[i], tree.bounds[leaf]
-    out = loose(asked.points, i, tree.centre, leaf)
+    dim = points.shape[1]
+    out = loose(points, i, centre, leaf)
     for k in range(dim):
-        near[k] = np.float32(asked.points[i, k] - tree.centre[leaf, k])
-    large = b[SIZE] + abs(s) + abs(limit)
+        near[k] = np.float32(points[i, k] - centre[leaf, k])
+    large = bounds[leaf, SIZE] + abs(s) + abs(limit)
     room = ROOM * (out + large) + NOTHING
-    low, high = tree.start[leaf], tree.stop[leaf]
+    low, high = first, stop
     while low < high:
         at = (low + high) // 2
-        if tree.key[at] < limit - s - out - room and tree.key_cap[at] < -s - out - room:
+        if key[at] < limit - s - out - room and key_cap[at] < -s - out - room:
             low = at + 1
         else:
             high = at
-    margin = 2 * ((out + b[SIZE]) ** 2 * (dim + 8) * 2.0**-24 + large**2 * 2.0**-20)
-    before = (low - tree.start[leaf]) // VECTOR * VECTOR
+    margin = 2 * ((out + bounds[leaf, SIZE]) ** 2 * (dim + 8) * 2.0**-24 + large**2 * 2.0**-20)
+    before = (low - first) // VECTOR * VECTOR
     return before, np.float32(margin + 1e-36)
 
 
