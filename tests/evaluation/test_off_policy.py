@@ -193,3 +193,15 @@ def test_bad_candidates_are_one_sentence() -> None:
     empty = table.set_column(4, "seen", pa.array([[], *[["i1"]] * 99], pa.list_(pa.string())))
     with pytest.raises(LogError, match="row 0 has no candidates in column 'seen'"):
         evaluate(of_log(empty, actions, candidates="seen"), PLAN)
+
+
+def test_rewards_that_never_vary_where_matched_are_not_trusted() -> None:
+    """User 0 always takes item 0 by her model; wherever the log did, the reward was 1."""
+    table, _, _ = logged_table(n=600)
+    ones = [1.0 if item == "i0" else 0.0 for item in table["item"].to_pylist()]
+    basis = np.vstack([np.eye(3), -np.eye(3)])
+    run = evaluate(
+        of_log(table.set_column(2, "reward", pa.array(ones)), basis, candidates="seen"),
+        Plan(fractions=(1.0,), splits=2, algorithms=("pooled",)),
+    )
+    assert any("matched rows of pooled have reward 1, so intervals" in note for note in run.notes)

@@ -98,7 +98,7 @@ def advise(
         pairs=pairs,
         by_paper=by_table_1(facts, pairs, prefer),
         by_data=by_data(facts, stats.count, differ, pairs, ridge, prefer),
-        warnings=tuple(cautions(facts, seen, intercept=logs.intercept)),
+        warnings=tuple(cautions(facts, seen, pairs, intercept=logs.intercept)),
     )
 
 

@@ -10,16 +10,25 @@ from collections.abc import Iterator
 import numpy as np
 
 from coterie.advice.facts import Facts
+from coterie.advice.separation import Pairs
 from coterie.advice.watch import Watched
 
 _FEW_USERS = 30
+_STUCK = 0.1
 _OFFSET = 0.1  # share of the mean square that a mean reward makes, from which an intercept is worth a thought
 
 
-def cautions(facts: Facts, seen: Watched, *, intercept: bool) -> Iterator[str]:
+def cautions(facts: Facts, seen: Watched, pairs: Pairs | None, *, intercept: bool) -> Iterator[str]:
     """Warnings, the gravest first."""
     yield from _about_actions(facts)
     yield from _about_users(facts)
+    if pairs is not None and pairs.stuck > _STUCK:
+        yield (
+            f"{pairs.stuck:.0%} of {pairs.users:,} sampled users have a radius not below that of a user "
+            "without "
+            "data, since their actions leave some direction almost unseen: with graph_scale 1 nobody is "
+            "told apart."
+        )
     yield from _about_rewards(facts, seen, intercept=intercept)
     if seen.bad_propensities:
         yield (

@@ -7,12 +7,14 @@ Next: `recommend`.
 """
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from coterie import packed
 from coterie.confidence import Confidence, estimate
+from coterie.errors import CoterieWarning
 from coterie.neighbourhood.chance_distance import chance_distance
 from coterie.packed import FloatArray
 from coterie.statistics import UserStatistics
@@ -46,7 +48,7 @@ class Pairs:
 
     `separated` is the share of pairs that are provably different, by `graph_scale`; `chance` the typical
     distance of two users who are alike, and `scale_of_chance` the graph_scale whose median threshold is twice
-    that.
+    that; `stuck` the share of users whose radius is not below that of a user without data.
     """
 
     users: int
@@ -55,6 +57,7 @@ class Pairs:
     separated: dict[str, float]
     chance: float
     scale_of_chance: float
+    stuck: float
 
 
 def differences_of(stats: UserStatistics, noise: float | None) -> Differences | None:
@@ -104,7 +107,9 @@ def pairs_of(
     if len(known) > MOST_USERS:
         known = np.sort(np.random.default_rng(0).choice(known, MOST_USERS, replace=False))
     some = stats.taking(known)
-    estimates = estimate(some, confidence, scale)
+    with warnings.catch_warnings():  # what it says is said by `stuck`, of the sample alone
+        warnings.simplefilter("ignore", CoterieWarning)
+        estimates = estimate(some, confidence, scale)
     distance = pdist(estimates.theta)
     i, j = np.triu_indices(len(known), 1)
     threshold = estimates.radius[i] + estimates.radius[j]
@@ -121,6 +126,7 @@ def pairs_of(
         },
         chance=chance,
         scale_of_chance=by_chance,
+        stuck=float((estimates.radius >= estimates.empty_radius).mean()),
     )
 
 

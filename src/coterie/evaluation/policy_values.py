@@ -291,7 +291,14 @@ def notes_on(values: PolicyValues, bounds: Bounds) -> Iterator[str]:
                 f"No judged row has the action that {algorithm} would take; the direct method alone speaks "
                 "of it."
             )
-        elif effective_size(rows.weight) < _FEW_EFFECTIVE:
+            continue
+        matched = rows.reward[rows.weight > 0]
+        if matched.min() == matched.max():
+            yield (
+                f"All {len(matched)} matched rows of {algorithm} have reward {matched[0]:g}, so intervals "
+                "of ips, snips and replay know no spread: do not trust them."
+            )
+        if effective_size(rows.weight) < _FEW_EFFECTIVE:
             yield (
                 f"{algorithm} rests on {effective_size(rows.weight):.3g} effective rows; its off-policy "
                 "values say little."
