@@ -100,9 +100,10 @@ def test_gaps_are_those_of_decisions_and_their_standard_errors() -> None:
 
 @pytest.mark.parametrize("sign", [-1.0, 0.0, 1.0])
 @pytest.mark.parametrize("squared", [False, True])
-def test_the_kernel_and_its_twin_lose_the_same(sign: float, squared: bool) -> None:
+@pytest.mark.parametrize("dim", [1, 6, 7])
+def test_the_kernel_and_its_twin_lose_the_same(sign: float, squared: bool, dim: int) -> None:
     rng = np.random.default_rng(3)
-    n, dim, candidates, groups = 40, 7, 5, 4
+    n, candidates, groups = 40, 5, 4
     wild = rng.standard_normal((groups, 9, dim))
     factor = pack(
         np.asarray(np.linalg.cholesky(wild.swapaxes(1, 2) @ wild + 0.1 * np.eye(dim)), dtype=np.float64)
@@ -118,6 +119,17 @@ def test_the_kernel_and_its_twin_lose_the_same(sign: float, squared: bool) -> No
         lost[twin] = out
     assert lost[_kernels] == pytest.approx(lost[_plain], abs=1e-12)
     assert lost[_plain][0] == -1
+
+
+def test_one_model_serves_all_gaps_that_join_nobody() -> None:
+    """Whatever the shortcut does, neighbours are those of a fit with that gap."""
+    training = Training(Synthetic(n_users=6, n_clusters=2, dim=3).draw(2_000, 0), "paper_tables")
+    first = training.joining_nobody[1]
+    for gap in (0.5 * first, first, 1.001 * first, 1.6):
+        found = METHODS["Off-C2LUB@0.5"].fit.func(training, gap=gap)  # type: ignore[attr-defined]
+        want = ct.OffC2LUB(gap=gap, **training.settings("OffC2LUB")).fit(training.stats)
+        assert found.pooled_users.tolist() == want.pooled_users.tolist()
+        assert (found.pooled_users.max() > 1) == (gap > first)
 
 
 def test_squared_errors_and_tuning_are_those_of_the_rows() -> None:

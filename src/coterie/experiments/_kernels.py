@@ -29,31 +29,36 @@ def turn(action: Any, theta: Any, turned: Any, value: Any) -> None:
 
 @nb.njit(nogil=True, inline="always")
 def _spreads(turned: Any, factor: Any, squared: bool, z: Any, spread: Any) -> None:
-    """Squared norms |L^-1 a|^2 of all candidates, or the norms: four known rows of z at a time."""
+    """Squared norms |L^-1 a|^2 of all candidates, or the norms: two rows of z by two known ones at a time."""
     dim, candidates = z.shape
     for j in range(dim):
         for k in range(candidates):
             z[j, k] = turned[j, k]
     for k in range(candidates):
         spread[k] = 0.0
-    at = 0
-    for j in range(dim):
-        i = 0
-        while i + 3 < j:
-            c0, c1, c2, c3 = factor[at + i], factor[at + i + 1], factor[at + i + 2], factor[at + i + 3]
+    for j in range(0, dim - 1, 2):
+        at, below = j * (j + 1) // 2, (j + 1) * (j + 2) // 2
+        for i in range(0, j, 2):
+            c0, c1, e0, e1 = factor[at + i], factor[at + i + 1], factor[below + i], factor[below + i + 1]
             for k in range(candidates):
-                z[j, k] -= c0 * z[i, k] + c1 * z[i + 1, k] + c2 * z[i + 2, k] + c3 * z[i + 3, k]
-            i += 4
-        while i < j:
+                z0, z1 = z[i, k], z[i + 1, k]
+                z[j, k] -= c0 * z0 + c1 * z1
+                z[j + 1, k] -= e0 * z0 + e1 * z1
+        scaled, e, scaled_below = 1.0 / factor[at + j], factor[below + j], 1.0 / factor[below + j + 1]
+        for k in range(candidates):
+            v = z[j, k] * scaled
+            w = (z[j + 1, k] - e * v) * scaled_below
+            z[j, k], z[j + 1, k] = v, w
+            spread[k] += v * v + w * w
+    if dim % 2:
+        at = dim * (dim - 1) // 2
+        for i in range(dim - 1):
             c = factor[at + i]
             for k in range(candidates):
-                z[j, k] -= c * z[i, k]
-            i += 1
-        scaled = 1.0 / factor[at + j]
+                z[dim - 1, k] -= c * z[i, k]
         for k in range(candidates):
-            z[j, k] *= scaled
-            spread[k] += z[j, k] * z[j, k]
-        at += j + 1
+            v = z[dim - 1, k] / factor[at + dim - 1]
+            spread[k] += v * v
     if not squared:
         for k in range(candidates):
             spread[k] = np.sqrt(spread[k])

@@ -88,7 +88,7 @@ def reach(size: int = _SIZE, seed: int = 0) -> Reach:
     hood = under.evidence.neighbourhood if under.evidence else None
     assert isinstance(hood, Metric)  # noqa: S101
     labels: Any = world.truth.labels
-    needed = np.array([hood.needed(u) for u in range(world.truth.n_users)])
+    needed = hood.needed(np.arange(world.truth.n_users))
     alike = labels[:, np.newaxis] == labels
     other = ~np.eye(len(labels), dtype=bool)
     user = int(np.argsort(own[0])[len(labels) // 2])  # a user whose gap is the typical one

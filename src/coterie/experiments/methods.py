@@ -52,7 +52,7 @@ ONLINE = Confidence(ridge=0.5, regularity=Smoothed(0.8))
 FIXED_GAP = "Off-C2LUB"
 POLICIES = ("Off-C2LUB_Underestimation", "Off-C2LUB_Overestimation")
 KNOWN = ("Off-C2LUB@gamma", "Off-C2LUB@gamma/2", "Off-C2LUB@2gamma")
-ALWAYS = ("LCB_IND", "Ridge_IND", "Ridge_IND_tuned", "Pooled", "Oracle")  # honest rows of every figure
+ALWAYS = ("LCB_IND", "Ridge_IND", "Ridge_IND_tuned", "Pooled", "Oracle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +80,16 @@ class Training:
             summarize(Logs.from_arrays(user[i::2], action[i::2], reward[i::2]), threads=1) for i in range(2)
         )
         return _nobody(self.drawn) + first, _nobody(self.drawn) + second
+
+    @cached_property
+    def joining_nobody(self) -> tuple[Model, float]:
+        """Off-C2LUB's model with gap 0, and the gap up to which nobody is joined."""
+        model = _off_c2lub(self, gap=0.0)
+        hood: Any = model.evidence.neighbourhood if model.evidence else None
+        rows = np.arange(model.n_users)
+        needed = hood.needed(rows)
+        needed[rows, rows] = np.inf
+        return model, float(needed.min())
 
     def settings(self, algorithm: str) -> dict[str, Any]:
         """Keyword arguments of the preset."""
@@ -112,6 +122,12 @@ def _off_club(training: Training) -> Model:
 
 def _off_c2lub(training: Training, **more: Any) -> Model:
     return OffC2LUB(**more, **training.settings("OffC2LUB")).fit(training.stats)
+
+
+def _with_fixed_gap(training: Training, gap: float) -> Model:
+    """Off-C2LUB with a fixed gap: one model for all gaps that join nobody."""
+    alone, first = training.joining_nobody
+    return alone if gap <= first else _off_c2lub(training, gap=gap)
 
 
 def _knowing(training: Training, factor: float = 1.0) -> Model:
@@ -186,7 +202,7 @@ METHODS: dict[str, Method] = {
     ),
     "Off-CLUB": Method(_off_club, "paper"),
     **{
-        _fixed(gap): Method(partial(_off_c2lub, gap=gap), "paper")
+        _fixed(gap): Method(partial(_with_fixed_gap, gap=gap), "paper")
         for gap in sorted({*GAPS, *SCARCE_GAPS, *INFLUENCE_GAPS})
     },
     "Off-C2LUB_Underestimation": Method(partial(_off_c2lub, gap="under"), "paper"),
@@ -221,11 +237,11 @@ _ONLY: dict[str, tuple[str, ...]] = {
 def methods_of(cell: Cell) -> tuple[str, ...]:
     """Names of the methods that a cell's experiment compares, in the order of `METHODS`.
 
-    Where no table shows them (semi-random service, LinUCB logging) only a few honest rows are run.
+    The paper's tables have every honest row beside them, its figures with scarce data those in `ALWAYS`.
     """
     gaps = map(_fixed, GAPS if cell.experiment == "sufficient" else SCARCE_GAPS)
     asked = _ONLY.get(cell.experiment, (*gaps, *(name for name in METHODS if "@" not in name)))
-    if cell.experiment == "scarce" and (cell.logging, cell.distribution) != ("random", "equal"):
+    if cell.experiment == "scarce":
         asked = tuple(name for name in asked if name in ALWAYS or METHODS[name].kind == "paper")
     return tuple(name for name in METHODS if name in asked)
 

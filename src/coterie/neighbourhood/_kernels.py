@@ -92,8 +92,10 @@ def split_and_merge(
     """Split and merge row by row; see `_plain.split_and_merge`."""
     n, dim = moment.shape
     factor, c_factor, c_radius = np.empty((n, dim, dim)), np.empty((n, dim, dim)), np.empty(n)
+    shadow = np.zeros((n, 2))
     for c in range(n):
         c_radius[c] = _radius(c_count[c])
+        _cast(c_theta[c], shadow[c])
         _factorise(gram[c], ridge, factor[c])
         _factorise(c_gram[c], ridge, c_factor[c])
     for i in range(user.shape[0]):
@@ -116,6 +118,7 @@ def split_and_merge(
             _update(w, action[i], c_factor[c])
             _sweep(c_factor[c], c_moment[c], c_theta[c])
             c_radius[c] = _radius(c_count[c])
+            _cast(c_theta[c], shadow[c])
             apart = frequency_scale * _radius(t)
             old = c
             far = _distance(theta[u], c_theta[c]) > graph_scale * (_radius(count[u]) + _radius(c_count[c]))
@@ -128,29 +131,35 @@ def split_and_merge(
                 _solve(c_gram[old], c_moment[old], ridge, c_factor[old], c_theta[old])
                 c_factor[c], c_theta[c] = factor[u], theta[u]
                 c_radius[old], c_radius[c] = _radius(c_count[old]), _radius(c_count[c])
+                _cast(c_theta[old], shadow[old])
+                _cast(c_theta[c], shadow[c])
             if not checked[u]:
                 checked[u] = True
                 n_checked[c] += 1
             _merge(c, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
-                   c_count, c_moment, c_gram, c_theta, c_radius)  # fmt: skip
+                   c_count, c_moment, c_gram, c_theta, c_radius, shadow)  # fmt: skip
             if old != c:
                 _merge(old, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
-                       c_count, c_moment, c_gram, c_theta, c_radius)  # fmt: skip
+                       c_count, c_moment, c_gram, c_theta, c_radius, shadow)  # fmt: skip
 
 
 @nb.njit(nogil=True, cache=True)
 def _merge(
     c: int, graph_scale: float, apart: float, t: float, ridge: float, factor: Any,
     label: Any, size: Any, n_checked: Any,
-    c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any, c_radius: Any,
+    c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any, c_radius: Any, shadow: Any,
 ) -> None:  # fmt: skip
     """Merge cluster c, if all its users were met in this stage, with the others of which that is true."""
     for e in range(size.shape[0]):
         if size[c] == 0 or n_checked[c] < size[c]:
             return
+        # A shadow of the distance is never longer than it, and tells most pairs apart at once.
+        near = graph_scale * (c_radius[c] + c_radius[e]) / 2
+        over = (shadow[c, 0] - shadow[e, 0]) ** 2 + (shadow[c, 1] - shadow[e, 1]) ** 2
+        if over > near * near * (1.0 + 1e-9):
+            continue
         if e == c or size[e] == 0 or n_checked[e] < size[e]:
             continue
-        near = graph_scale * (c_radius[c] + c_radius[e]) / 2
         if not _is_within(c_theta[c], c_theta[e], near):
             continue
         if abs(c_count[c] / size[c] - c_count[e] / size[e]) >= apart * t / 2:
@@ -171,6 +180,7 @@ def _merge(
         c_gram[gone] = 0.0
         _solve(c_gram[keep], c_moment[keep], ridge, factor[keep], c_theta[keep])
         c_radius[keep] = _radius(c_count[keep])
+        _cast(c_theta[keep], shadow[keep])
         c = keep
 
 
@@ -291,3 +301,16 @@ def _is_within(one: Any, other: Any, limit: float) -> bool:
         if total > square * (1.0 + 1e-9):
             return False
     return bool(np.sqrt(total) < limit)
+
+
+@nb.njit(nogil=True, cache=True)
+def _cast(theta: Any, shadow: Any) -> None:
+    """Project on the plane of two orthonormal vectors: even coordinates, and odd ones, in equal parts."""
+    even = odd = 0.0
+    dim = theta.shape[0]
+    for j in range(0, dim, 2):
+        even += theta[j]
+    for j in range(1, dim, 2):
+        odd += theta[j]
+    shadow[0] = even / np.sqrt((dim + 1) // 2)
+    shadow[1] = odd / np.sqrt(max(dim // 2, 1))

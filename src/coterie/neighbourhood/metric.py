@@ -144,10 +144,14 @@ class Metric:
         threshold = self._limits(rows)[0] - both
         return Trace(distance[0], threshold, self._lends(rows, distance)[0])
 
-    def needed(self, row: int) -> FloatArray:
-        """Limit (U,) above which each user would lend to the one in this row: distance and both slacks."""
-        _, distance = next(blocks(self.theta[row : row + 1], self.theta[:-1]))
-        return np.asarray(distance[0] + (self.slack[row] + self.slack[:-1]))
+    def needed(self, rows: IntArray) -> FloatArray:
+        """Limit (b, U) above which each user would lend to those in these rows: distance and both slacks."""
+        return np.vstack(
+            [
+                distance + (self.slack[rows[part], np.newaxis] + self.slack[:-1])
+                for part, distance in blocks(self.theta[rows], self.theta[:-1])
+            ]
+        )
 
     def lenders(self, rows: IntArray) -> NDArray[np.bool_]:
         """Who lends (b, U) to the users in these rows."""
