@@ -20,7 +20,7 @@ from coterie.model.mixture_model import MixtureModel
 from coterie.model.model import Evidence
 from coterie.model.report import FitReport
 from coterie.model.settings import confidence_from, require_known, settings_of
-from coterie.neighbourhood import Alone, Everybody, Metric, Neighbourhood, SameLabel
+from coterie.neighbourhood import Alone, Ellipsoids, Everybody, Metric, Neighbourhood, SameLabel
 from coterie.statistics import UserStatistics
 from coterie.statistics.user_statistics import COLUMNS
 from coterie.statistics.user_statistics import KIND as STATISTICS
@@ -28,6 +28,7 @@ from coterie.user_ids import UserIndex
 
 MODEL = "model"
 _POPULATION = ("log_weight", "centre", "spread", "doubt")
+_ELLIPSOIDS = ("ridge", "noise", "reach", "limit")
 _POLICY = ("group", "theta", "factor", "multiplier", "count", "n_pooled")
 
 
@@ -106,6 +107,9 @@ def _evidence_out(evidence: Evidence) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(hood, Metric):
         arrays |= {"hood.theta": hood.theta, "hood.slack": hood.slack, "hood.limit": hood.limit}
         described |= {"strict": hood.strict, "mutual": hood.mutual}
+    elif isinstance(hood, Ellipsoids):
+        arrays |= {"hood.theta": hood.theta, "hood.packed_gram": hood.packed_gram}
+        described |= {name: getattr(hood, name) for name in _ELLIPSOIDS}
     elif isinstance(hood, SameLabel):
         arrays["hood.labels"] = hood.labels
     elif isinstance(hood, SharedComponents):
@@ -126,6 +130,9 @@ def _neighbourhood(arrays: Arrays, described: dict[str, Any], n_users: int) -> N
         return Metric(*points, strict=described["strict"], mutual=described["mutual"])
     if kind == "SameLabel":
         return SameLabel(arrays["hood.labels"])
+    if kind == "Ellipsoids":
+        given = {name: described[name] for name in _ELLIPSOIDS}
+        return Ellipsoids(arrays["hood.theta"], arrays["hood.packed_gram"], **given)
     if kind == "SharedComponents":
         return SharedComponents(arrays["hood.responsibility"], arrays["hood.own"])
     simple: dict[str, type[Everybody | Alone]] = {"Everybody": Everybody, "Alone": Alone}

@@ -9,16 +9,16 @@ r"""Off-CLUB: start from all pairs, drop those provably different (Algorithm 2).
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from coterie import checks
-from coterie.algorithms.compose import Slots, fit
+from coterie.algorithms.compose import Slots, fit, scale_of, statistics_of
 from coterie.confidence import Confidence
 from coterie.decision import Bonus
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.model.settings import settings_of
-from coterie.neighbourhood import NotSeparated
+from coterie.neighbourhood import EdgeRule, NotDistinguished, NotSeparated
 from coterie.pooling import PriorOnce
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics
@@ -32,6 +32,10 @@ class OffCLUB:
     ----------
     graph_scale : float
         alpha, the factor of the radii; Theorem 1 is about alpha = 1.
+    test : "radii" or "ellipsoid"
+        How a pair is told apart: by the distance and the sum of the radii, as printed, or by a chi-square
+        test of equality at failure_prob in the metric of the two users' own precisions, which is far
+        sharper and has no theorem. Give it the noise as it is, or `noise="estimate"`.
     confidence, bonus, rescale
         See `Confidence` and `Bonus`; `rescale` divides actions by the longest one if that exceeds 1.
 
@@ -45,27 +49,37 @@ class OffCLUB:
     """
 
     graph_scale: float = 1.0
+    test: Literal["radii", "ellipsoid"] = "radii"
     confidence: Confidence = field(default_factory=Confidence)
     bonus: Bonus = field(default_factory=Bonus)
     rescale: bool = True
 
     def __post_init__(self) -> None:
         checks.at_least("graph_scale", self.graph_scale, 0)
+        checks.one_of("test", self.test, ("radii", "ellipsoid"))
 
     def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
         """Fitted model of statistics or logs."""
-        alpha = self.graph_scale
+        alpha, confidence = self.graph_scale, self.confidence
+        edges: EdgeRule = NotSeparated(alpha)
+        outside = () if alpha == 1 else (f"graph_scale {alpha:g} is not the 1 of Theorem 1",)
+        if self.test == "ellipsoid":
+            data = statistics_of(data, progress)
+            confidence = self.confidence.resolved(data)
+            gram = data.packed_gram / scale_of(data, rescale=self.rescale) ** 2
+            edges = NotDistinguished(gram, alpha, confidence)
+            outside = (*outside, "the test by ellipsoids has no theorem")
         slots = Slots(
             name="Off-CLUB",
-            confidence=self.confidence,
-            edges=NotSeparated(self.graph_scale),
+            confidence=confidence,
+            edges=edges,
             prior=PriorOnce(),
             bonus=self.bonus,
             rescale=self.rescale,
             graph_scale=self.graph_scale,
             idle="everybody",
             ridge_above=1.0,
-            outside=() if alpha == 1 else (f"graph_scale {alpha:g} is not the 1 of Theorem 1",),
+            outside=outside,
         )
         return fit(data, slots, self.settings(), progress)
 

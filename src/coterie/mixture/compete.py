@@ -34,6 +34,7 @@ _NEW = 10  # least number of new ones
 _ROUNDS = 8
 _WORTH = 1e-4  # least gain, as a share of the bound, that is worth another round
 _PROMISE = 2.0  # given up once so many times the last gain does not reach the others' evidence
+_ROUNDER = (0.3, 1.0, 3.0, 10.0, 100.0)  # weight of a round spread, beside what the rows tell of it
 _PULL = 10.0  # users' worth of the one Gaussian's spread that every spread is drawn to
 _FEW, _MANY = ((2, 1), (4, 3)), ((8, 2), (16, 2))  # numbers of Gaussians, and starts of each
 _OPTIMISM = 1.5  # price of a parameter in units of log evidence
@@ -65,10 +66,16 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class _Whole:
-    """One Gaussian for all users, and their posterior means under it."""
+    """One Gaussian for all users, its evidence less its price, and users' posterior means under it.
+
+    Without a spread half of its parameters would be at their boundary, so they cost half. Its centre costs
+    what points pay for in their bound: half a logarithm per coordinate, as their beliefs about it are
+    `_BROADER` times as wide as what the rows tell.
+    """
 
     population: Population
     evidence: float
+    price: float
     theta: FloatArray
 
 
@@ -79,7 +86,7 @@ def compete(users: Sums, settings: Settings, progress: Progress = silent) -> Con
     whole = _whole(users, settings)
     found: dict[Kind, Found] = {}
     if "gaussian" in settings.kinds or len(users) <= 2 * users.dim:
-        found["gaussian"] = whole.population, whole.evidence - _boundary(users)
+        found["gaussian"] = whole.population, whole.evidence
     progress("learning the population", 1, 4)
     several = "gaussians" in settings.kinds
     parts = (
@@ -104,19 +111,32 @@ def compete(users: Sums, settings: Settings, progress: Progress = silent) -> Con
     return Contest(population, kind, {one: evidence for one, (_, evidence) in found.items()})
 
 
-def _boundary(users: Sums) -> float:
-    """Price of a spread where there may be none, and of the centre, which points pay for in their bound.
-
-    Without a spread half of its parameters would be at their boundary. A centre whose beliefs are `_BROADER`
-    times as wide as what the rows tell costs half a logarithm per coordinate.
-    """
-    return users.dim * (users.dim + 1) / 4 + users.dim * float(np.log1p(_BROADER)) / 2
-
-
 def _whole(users: Sums, settings: Settings) -> _Whole:
+    """One Gaussian: its spread as it is, or drawn to a round one as far as that explains more."""
     start = gaussians.everybody(users, settings.noise)
-    population, evidence = gaussians.learn(users, start, noise=settings.noise, threads=settings.threads)
-    return _Whole(population, evidence, posterior_of(users, population).theta)
+    full = gaussians.learn(users, start, noise=settings.noise, threads=settings.threads)
+    mass = len(users) * float(posterior_of(users, full[0]).own.mean()) ** 2
+    free = users.dim * (users.dim + 1) / 2
+    best, paid, last = full, free, full[0]
+    round_one = _rounded(full[0])
+    for share in _ROUNDER:
+        last, evidence = gaussians.learn(
+            users, last, round_one, weight_of_base=share * max(mass, 1.0), noise=settings.noise,
+            schedule=_SHORT, threads=settings.threads,
+        )  # fmt: skip
+        price = max(free / (1 + share), 1.0)
+        if evidence - price > best[1] - paid:
+            best, paid = (last, evidence), price
+    centre = users.dim * float(np.log1p(_BROADER)) / 2
+    price = paid / 2 + centre
+    return _Whole(best[0], best[1] - price, price, posterior_of(users, best[0]).theta)
+
+
+def _rounded(population: Population) -> Population:
+    """The same with a spread that has no direction."""
+    dim = population.dim
+    trace = float(np.trace(packed.unpack(population.spread)[0]))
+    return replace(population, spread=packed.pack(np.eye(dim) * trace / dim)[np.newaxis])
 
 
 def _best_points(
@@ -213,7 +233,7 @@ def _cut(
         population, evidence = gaussians.learn(
             users, start, whole.population, weight_of_base=_PULL, noise=settings.noise, schedule=schedule
         )
-        return population, evidence - _price(users, population)
+        return population, evidence - whole.price - _price(users, population)
 
     with ThreadPoolExecutor(settings.threads) as pool:
         return max(pool.map(one, starts), key=lambda found: found[1])
@@ -259,4 +279,4 @@ def _price(users: Sums, population: Population) -> float:
     rho = np.einsum("uk,u->k", found.responsibility, found.own) / mass
     squares = dim * (dim + 1) / 2 * mass * rho**2 / (mass * rho**2 + _PULL)
     price = squares + dim * mass * rho / (mass * rho + _PULL) + 1
-    return float(_OPTIMISM * (price.sum() - price.max()) + _boundary(users))
+    return float(_OPTIMISM * (price.sum() - price.max()))

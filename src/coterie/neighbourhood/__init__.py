@@ -1,6 +1,7 @@
 """Stage 4: who lends to whom. Read `rules.py`, then `gaps.py` and `metric.py`."""
 
 from coterie.neighbourhood.components import ConnectedComponents, ReplayedDeletion, WithinOnlineRadius
+from coterie.neighbourhood.ellipsoid import Ellipsoids, NotDistinguished
 from coterie.neighbourhood.metric import Metric
 from coterie.neighbourhood.neighbourhood import Alone, Everybody, Groups, Neighbourhood, SameLabel, Trace
 from coterie.neighbourhood.rules import (
@@ -17,6 +18,7 @@ __all__ = [
     "Alone",
     "ConnectedComponents",
     "EdgeRule",
+    "Ellipsoids",
     "Everybody",
     "Groups",
     "JoinEverybody",
@@ -24,6 +26,7 @@ __all__ = [
     "JoinNobody",
     "Metric",
     "Neighbourhood",
+    "NotDistinguished",
     "NotSeparated",
     "ReplayedDeletion",
     "SameLabel",
