@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie import packed
 from coterie.mixture import gaussians
-from coterie.mixture.expect import Sums
+from coterie.mixture.expect import Sums, expect
 from coterie.mixture.gaussians import Schedule
 from coterie.mixture.points import Beliefs, Search, Start
 from coterie.mixture.population import Population
@@ -39,9 +39,9 @@ _PULL = 10.0  # users' worth of the one Gaussian's spread that every spread is d
 _FEW, _MANY = ((2, 1), (4, 3)), ((8, 2), (16, 2))  # numbers of Gaussians, and starts of each
 _OPTIMISM = 1.5  # price of a parameter in units of log evidence
 _TIGHTER = 0.5  # spread of a part beside that of the whole, at the start
-_TIGHT = 0.02  # the same where points have been found
+_TIGHT = 0.05  # the same where points have been found
 _MOST_AROUND_POINTS = 40
-_TRIAL, _SHORT = Schedule(12), Schedule(40, 2e-5)
+_TRIAL, _SHORT = Schedule(25), Schedule(40, 2e-5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _whole(users: Sums, settings: Settings) -> _Whole:
         if evidence - price > best[1] - paid:
             best, paid = (last, evidence), price
     centre = users.dim * float(np.log1p(_BROADER)) / 2
-    price = paid / 2 + centre
+    price = paid / 2 + float(np.log(len(users))) / 2 + centre
     return _Whole(best[0], best[1] - price, price, posterior_of(users, best[0]).theta)
 
 
@@ -205,19 +205,23 @@ def _heats(n_points: int) -> tuple[float, ...]:
 
 
 def _around(users: Sums, whole: _Whole, exact: Found, settings: Settings) -> Found | None:
-    """Gaussians that start tightly around points, given up soon unless they do better."""
+    """Gaussians of one spread, tightly around points; given up soon unless they do better."""
     around, bound = exact
     k = around.n_components
     if not 1 < k <= _MOST_AROUND_POINTS:
         return None
     spread = np.repeat(_TIGHT * whole.population.spread, k, axis=0)
-    start = replace(around, spread=spread, doubt=np.zeros_like(spread))
+    population = replace(around, spread=spread, doubt=np.zeros_like(spread))
+    certain = replace(around, doubt=np.zeros_like(spread))
+    centres = max(expect(users, certain).evidence - bound, 0.0)  # what the points paid for their centres
+    price = centres + users.dim * (users.dim + 1) / 4
     for schedule in (_TRIAL, _SHORT):
-        population, evidence = _cut(users, whole, [start], settings, schedule)
-        if evidence <= bound:
+        population, evidence = gaussians.learn(
+            users, population, noise=settings.noise, schedule=schedule, shared=True, threads=settings.threads
+        )
+        if evidence - price <= bound:
             return None
-        start = population
-    return population, evidence
+    return population, evidence - price
 
 
 def _cut(

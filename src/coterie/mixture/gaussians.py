@@ -54,6 +54,7 @@ def learn(
     weight_of_base: float = 0.0,
     noise: float | None = None,
     schedule: Schedule = Schedule(),
+    shared: bool = False,
     threads: int = 1,
 ) -> tuple[Population, float]:
     r"""Population of Gaussians at a maximum of the penalised evidence, and the log evidence there.
@@ -61,7 +62,7 @@ def learn(
     .. math:: S_k = \frac{\sum_u p_{uk} [V_{uk} + (m_{uk} - c_k)(m_{uk} - c_k)'] + \nu S_0}
         {\sum_u p_{uk} + \nu}
 
-    with `S_0` the spread of `base` and nu `weight_of_base`.
+    with `S_0` the spread of `base` and nu `weight_of_base`; with `shared` one spread for all, their mean.
     """
     population, before = start, -np.inf
     floor = _FLOOR * np.trace(packed.unpack(start.spread).mean(axis=0)) / users.dim
@@ -71,6 +72,9 @@ def learn(
             break
         before = seen.evidence
         population = _step(users, population, seen, base, weight_of_base, noise, floor)
+        if shared:
+            mean = np.einsum("k,kj->j", seen.mass / seen.mass.sum(), population.spread)
+            population = replace(population, spread=np.repeat(mean[np.newaxis], len(seen.mass), axis=0))
     return population, before
 
 
