@@ -104,17 +104,24 @@ def _evidence_out(evidence: Evidence) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays: dict[str, Any] = {f"statistics.{name}": getattr(stats, name) for name in COLUMNS}
     arrays["radius"] = evidence.radius
     described: dict[str, Any] = {"statistics": stats.parameters(), "kind": type(hood).__name__}
-    if isinstance(hood, Metric):
-        arrays |= {"hood.theta": hood.theta, "hood.slack": hood.slack, "hood.limit": hood.limit}
-        described |= {"strict": hood.strict, "mutual": hood.mutual}
-    elif isinstance(hood, Ellipsoids):
-        arrays |= {"hood.theta": hood.theta, "hood.packed_gram": hood.packed_gram}
-        described |= {name: getattr(hood, name) for name in _ELLIPSOIDS}
-    elif isinstance(hood, SameLabel):
-        arrays["hood.labels"] = hood.labels
-    elif isinstance(hood, SharedComponents):
-        arrays |= {"hood.responsibility": hood.responsibility, "hood.own": hood.own}
-    return arrays, described
+    more, told = _hood_out(hood)
+    return arrays | more, described | told
+
+
+def _hood_out(hood: Neighbourhood) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arrays and description of what a neighbourhood is made of."""
+    match hood:
+        case Metric():
+            points = {"hood.theta": hood.theta, "hood.slack": hood.slack, "hood.limit": hood.limit}
+            return points, {"strict": hood.strict, "mutual": hood.mutual}
+        case Ellipsoids():
+            sums = {"hood.theta": hood.theta, "hood.packed_gram": hood.packed_gram}
+            return sums, {name: getattr(hood, name) for name in _ELLIPSOIDS}
+        case SameLabel():
+            return {"hood.labels": hood.labels}, {}
+        case SharedComponents():
+            return {"hood.responsibility": hood.responsibility, "hood.own": hood.own}, {}
+    return {}, {}
 
 
 def _evidence_in(arrays: Arrays, described: dict[str, Any], index: UserIndex) -> Evidence:
