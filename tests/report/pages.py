@@ -29,7 +29,11 @@ def model(name: str = "OffC2LUB", n_users: int = 60) -> Model:
     ids[3] = "<b>"
     logs = ct.Logs.from_arrays(ids[drawn.user], drawn.action, drawn.reward)
     confidence = ct.Confidence(noise="estimate", ridge=1.1)
-    extra: dict[str, Any] = {} if name in {"Independent", "Pooled", "DBSCAN"} else {"graph_scale": 0.3}
+    if name == "Mixture":
+        confidence = ct.Confidence(noise="estimate")
+    extra: dict[str, Any] = (
+        {} if name in {"Independent", "Pooled", "DBSCAN", "Mixture"} else {"graph_scale": 0.3}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ct.CoterieWarning)
         fitted: Model = getattr(ct, name)(confidence=confidence, **extra).fit(logs)

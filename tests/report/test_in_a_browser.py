@@ -189,7 +189,7 @@ def test_curves_can_be_seen_by_another_metric_and_group(browser: Browser, report
     assert opened.said == []
 
 
-@pytest.mark.parametrize("name", ["OffCLUB", "Independent", "Pooled", "DBSCAN"])
+@pytest.mark.parametrize("name", ["OffCLUB", "Independent", "Pooled", "DBSCAN", "Mixture"])
 def test_other_algorithms_have_a_page_too(browser: Browser, name: str, tmp_path: Path) -> None:
     write_report(tmp_path / "page.html", model(name))
     opened = Opened(browser, tmp_path / "page.html")

@@ -15,7 +15,7 @@ from coterie.report.clusters import clusters_of
 from coterie.report.plane import principal_plane
 from tests.report.pages import carried, evaluation, model
 
-ALGORITHMS = ("OffC2LUB", "OffCLUB", "Independent", "Pooled", "DBSCAN")
+ALGORITHMS = ("OffC2LUB", "OffCLUB", "Independent", "Pooled", "DBSCAN", "Mixture")
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -27,11 +27,11 @@ def test_every_user_is_there_as_the_model_has_her(name: str) -> None:
     assert arrays["count"].tolist() == fitted.statistics.count.tolist()
     assert arrays["pooled_users"][arrays["group"]].tolist() == fitted.pooled_users.tolist()
     assert arrays["pooled_count"][arrays["group"]].tolist() == fitted.pooled_count.tolist()
-    assert fitted.evidence is not None
-    assert arrays["radius"] == pytest.approx(fitted.evidence.radius[:-1], rel=1e-3)
+    alone = ct.Independent(confidence=fitted.confidence).fit(fitted.statistics)
+    assert alone.evidence is not None
+    assert arrays["radius"] == pytest.approx(alone.evidence.radius[:-1], rel=1e-3)
     pooled = arrays["pooled_theta"].reshape(-1, fitted.dim)[arrays["group"]]
     assert pooled / fitted.scale == pytest.approx(fitted.theta, abs=1e-3)
-    alone = model("Independent")
     assert arrays["theta"].reshape(-1, fitted.dim) / fitted.scale == pytest.approx(alone.theta, abs=1e-3)
 
 
@@ -107,11 +107,23 @@ def test_clusters_hold_users_who_are_served_together(name: str) -> None:
         assert size.tolist() == [60]
     if name == "Independent":
         assert n == 0
-    if name == "OffCLUB":
+    if name in {"OffCLUB", "Mixture"}:
         truth = np.arange(60) // 20
         order = np.array([3 if u == "<b>" else int(u[1:]) for u in fitted.users.tolist()])
         best = [np.bincount(truth[order][cluster == c]).max() for c in range(n)]
         assert sum(best) / 60 > 0.9  # the simulated clusters
+
+
+def test_a_mixture_s_page_can_tell_who_shares() -> None:
+    fitted = model("Mixture")
+    values, arrays = carried(report_page(fitted))
+    assert values["model"]["kind"] == "components"
+    p = arrays["responsibility"].reshape(60, -1)
+    told = fitted.explain("u17")
+    shared = p @ p[values["model"]["users"].index("u17")]
+    for one in told.neighbours[1:]:
+        place = values["model"]["users"].index(one.user)
+        assert shared[place] * one.count / told.pooled_count == pytest.approx(one.share, abs=0.01)
 
 
 def test_an_evaluation_is_carried_whole() -> None:

@@ -8,12 +8,14 @@ Next: `survey`.
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.mixture.sharing import SharedComponents
 from coterie.neighbourhood import Metric, Neighbourhood
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 
 LARGEST = 12
 _KNOWN_WELL = 0.9
+_LIKELY = 0.5
 _TRIES = 200  # users asked for their lenders: each costs a comparison with everybody
 
 
@@ -25,7 +27,8 @@ def clusters_of(
     One is made of a user who is known well and of those who lend to her or borrow from her; the next
     likewise, of those left. Known well is who has about as many samples as the ninth decile: with fewer, a
     user looks like too many others, with far more, like nobody. Users served alone are in none; a
-    cluster has at least two users. Ties go to the lowest row.
+    cluster has at least two users. Ties go to the lowest row. Under a mixture the clusters are the largest
+    components: a user is in the one that she is of with a probability of at least one half.
 
     Examples
     --------
@@ -34,6 +37,8 @@ def clusters_of(
     (array([ 1,  0,  0,  0,  1, -1]), 2)
     """
     cluster = np.full(hood.n_users, -1, dtype=np.int64)
+    if isinstance(hood, SharedComponents):
+        return _components(hood, most)
     free = n_pooled > 1
     found, tries = 0, 0
     away = np.abs(np.log1p(count) - np.log1p(np.quantile(count, _KNOWN_WELL)))
@@ -50,6 +55,18 @@ def clusters_of(
             cluster[members] = found
             found += 1
     return _by_size(cluster, found), found
+
+
+def _components(hood: SharedComponents, most: int) -> tuple[IntArray, int]:
+    """The largest components of a mixture."""
+    p = hood.responsibility[:-1]
+    likely = np.where(p.max(axis=1) >= _LIKELY, p.argmax(axis=1), -1)
+    size = np.bincount(likely[likely >= 0], minlength=p.shape[1])
+    kept = np.argsort(-size, kind="stable")[:most]
+    kept = kept[size[kept] > 0]
+    rank = np.full(p.shape[1] + 1, -1, dtype=np.int64)
+    rank[kept] = np.arange(len(kept))
+    return rank[likely], len(kept)
 
 
 def _joined(hood: Neighbourhood, row: int) -> NDArray[np.bool_]:

@@ -21,7 +21,12 @@ from coterie.report.survey import survey
 
 MOST_BYTES = 4_900_000  # a page is to stay below 5 MB
 _OTHERS = 100_000  # of them for style and script
-_OPTIONAL = (("pooled_theta",), ("run_error", "run_rows"), ("theta",))  # left out in this order for that
+_OPTIONAL = (
+    ("pooled_theta",),
+    ("run_error", "run_rows"),
+    ("responsibility",),
+    ("theta",),
+)  # left out in this order for that
 _SCRIPTS = ("base", "axes", "charts", "cloud", "model", "user", "run", "main")
 
 

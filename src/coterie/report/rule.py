@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie import packed
+from coterie.confidence import radii
+from coterie.mixture.sharing import SharedComponents
 from coterie.model import Model
 from coterie.model.model import Evidence
 from coterie.neighbourhood import Alone, Everybody, Metric
@@ -18,7 +21,7 @@ from coterie.neighbourhood.distances import blocks
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 
-Kind = Literal["gap", "separation", "everybody", "nobody", "label"]
+Kind = Literal["gap", "separation", "everybody", "nobody", "label", "components"]
 
 _PAIRS = 3000
 _BORROWERS = 200
@@ -52,11 +55,24 @@ class Rule:
 def rule_of(model: Model, evidence: Evidence, theta: FloatArray) -> Rule:
     """Rule of a fitted model; `theta` (U, d) are the users' own estimates in scaled units."""
     hood, radius = evidence.neighbourhood, evidence.radius[:-1]
+    if isinstance(hood, SharedComponents):  # its radii are those of posteriors, not of own estimates
+        radius = _own_radii(model, evidence)
+        return Rule("components", theta, radius, radius, np.zeros(model.n_users))
     if isinstance(hood, Metric):
         kind: Kind = "gap" if hood.strict else "separation"
         return Rule(kind, theta, radius, np.abs(hood.slack[:-1]), hood.limit[:-1], hood.mutual)
     names: dict[type, Kind] = {Everybody: "everybody", Alone: "nobody"}
     return Rule(names.get(type(hood), "label"), theta, radius, radius, np.zeros(model.n_users))
+
+
+def _own_radii(model: Model, evidence: Evidence) -> FloatArray:
+    """Radius (U,) of every user's own estimate, in scaled units."""
+    stats, confidence = evidence.statistics, model.confidence
+    information = np.empty(stats.n_users)
+    for part in packed.chunks(stats.n_users, stats.dim):
+        gram = stats.packed_gram[part] / model.scale**2
+        information[part] = confidence.regularity.information(gram, stats.count[part], confidence.ridge)
+    return radii(confidence, stats.count, information, stats.dim, stats.n_users)
 
 
 def sampled_pairs(rule: Rule, rng: np.random.Generator) -> dict[str, Any]:

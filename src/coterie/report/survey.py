@@ -12,6 +12,7 @@ import numpy as np
 from coterie import packed
 from coterie.confidence import factorise
 from coterie.errors import FileError
+from coterie.mixture.sharing import SharedComponents
 from coterie.model import Model
 from coterie.model.model import Evidence
 from coterie.model.settings import settings_of
@@ -51,6 +52,9 @@ def survey(model: Model, payload: Payload, progress: Progress = silent) -> None:
         "users": model.users.tolist(),
     }
     progress("drawing the report", 3, 4)
+    hood = evidence.neighbourhood
+    if isinstance(hood, SharedComponents) and hood.responsibility.size <= _COARSE // 2:
+        payload.rounded("responsibility", hood.responsibility[:-1], bits=8)
     _users(model, payload, rule, plane, np.where(cluster < 0, 255, cluster))
     _estimates(model, payload, theta)
     progress("drawing the report", 4, 4)

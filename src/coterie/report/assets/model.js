@@ -52,6 +52,7 @@ class Users {
       for (let v = 0; v < n; v++) if (a.group[v] === a.group[i]) lends[v] = 1;
       return { lends };
     }
+    if (m.kind === "components") return this.shared(i);
     if (!a.theta) return null;
     const distance = new Float32Array(n), threshold = new Float32Array(n), d = m.dim;
     for (let v = 0; v < n; v++) {
@@ -64,6 +65,20 @@ class Users {
       if (v !== i) lends[v] = m.kind === "gap" ? distance[v] < threshold[v] - this.blur() : distance[v] <= threshold[v];
     }
     return { lends, distance, threshold };
+  }
+
+  // Probability that each user is of the component of user i; those with half of the largest lend.
+  shared(i) {
+    const p = this.a.responsibility;
+    if (!p) return null;
+    const k = p.length / this.n, chance = new Float32Array(this.n), lends = new Uint8Array(this.n);
+    let most = 0;
+    for (let v = 0; v < this.n; v++) {
+      for (let j = 0; j < k; j++) chance[v] += p[i * k + j] * p[v * k + j];
+      if (v !== i) most = Math.max(most, chance[v]);
+    }
+    for (let v = 0; v < this.n; v++) lends[v] = v === i || (most > 0 && chance[v] >= most / 2) ? 1 : 0;
+    return { lends, chance };
   }
 
   // How far a distance on this page can be off, for the estimates are kept rounded.

@@ -16,6 +16,7 @@ function personPage(page, users, map, parent, i) {
   const left = make("div", {}), right = make("div", {});
   if (trace?.distance) body.append(make("div", { class: "split" }, left, right));
   if (trace?.distance) lenderTables(users, i, trace, left, right);
+  else if (trace?.chance) sharerTable(users, i, trace, body);
   else body.append(make("p", {}, whyNoTable(users, i, trace)));
   estimateChart(users, i, body);
   heldOut(page, id, body);
@@ -44,11 +45,22 @@ function lenderTables(users, i, { lends, distance, threshold }, left, right) {
   right.append(make("p", { class: "fine" }, `Distances on this page are good to ±${number(blur, 1)}.${marked ? " ≈: so near to the threshold that only 'coterie explain' can tell on which side." : ""}`));
 }
 
+// Under a mixture: those whose rows count most, in proportion to the probability of a common component.
+function sharerTable(users, i, { chance }, body) {
+  const { a } = users, weight = (v) => a.count[v] * chance[v];
+  const others = Array.from({ length: users.n }, (_, v) => v).filter((v) => v !== i && chance[v] > 0.005).sort((p, q) => weight(q) - weight(p));
+  const link = (v) => make("button", { type: "button", onclick: () => users.choose(v) }, String(users.ids[v]));
+  body.append(make("h4", {}, `Lends most (${Math.min(SHOWN, others.length)} of ${number(others.length)} others)`),
+    others.length ? table(["user", "rows", "of one component", "rows that count"], others.slice(0, SHOWN).map((v) => [link(v), a.count[v], percent(chance[v]), Math.round(weight(v))])) : make("p", {}, "Nobody."),
+    make("p", { class: "fine" }, "A mixture lends in proportion to the probability that two users are of one component; nobody is simply in or out."));
+}
+
 function whyNoTable(users, i, trace) {
   const { m } = users;
   if (m.kind === "everybody") return "Everybody lends to everybody under this algorithm; no distance is looked at.";
   if (m.kind === "nobody") return "Nobody lends to anybody under this algorithm.";
   if (m.kind === "label") return `Lends: the ${plural(trace.lends.reduce((s, v) => s + v, 0), "user")} of the same label; no distance is looked at.`;
+  if (m.kind === "components") return `Users share in proportion to the probability that they are of one component; 'coterie explain MODEL ${users.ids[i]}' lists who.`;
   return `This model is too large for the page to hold every estimate; 'coterie explain MODEL ${users.ids[i]}' lists who lends and why.`;
 }
 
