@@ -78,6 +78,10 @@ def command(logs: str, folder: str | None, out: str | None, form: str, **options
         raise click.UsageError("Missing option '--action' (or '--item' with '--items')", context)
     require_one_kind_of_action(options)
     plan = Plan(**_plan(options))
+    if folder is not None and Path(folder).is_file():
+        from coterie.errors import FileError
+
+        raise FileError(f"{folder!r} is a file; name a folder to write the run to")
     if out is not None:
         require_folder(out)
         require_unread(out, logs, options["items"])

@@ -22,6 +22,9 @@ _OPTIONS = {
     r'\bnoise="estimate"': "--noise estimate",
     r"\bcompact=True": "--compact",
     r"\brescale=False": "--no-rescale",
+    r"\bintercept=True": "--intercept",
+    r"\btime=(?!\w)": "--time",
+    r"\bcandidates=(?!\w)": "--candidates",
     r"(?<!-)\bgraph_scale\b": "--graph-scale",
     r"\bmin_samples\b": "--min-samples",
 }

@@ -85,4 +85,4 @@ def named(names: Sequence[str]) -> tuple[Candidate, ...]:
 
 def simplest(names: Sequence[str]) -> str:
     """The one of these that stands first in the registry, which goes from simple to involved."""
-    return next(name for name in CANDIDATES if name in names)
+    return next((name for name in CANDIDATES if name in names), names[0])

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.evaluation.candidates import simplest
 from coterie.evaluation.intervals import percentiles, resampled
 from coterie.evaluation.run import ALL, FEW, UNSEEN, Difference, Verdict
 from coterie.evaluation.scores import Tally
@@ -124,9 +125,10 @@ def verdict_of(
     best = by[first][0].algorithm
     tied = [best, *(one.against for one in by[first] if not one.told_apart)]
     if metric == AUTO:
-        tied += [name for name in _better_at_choosing(best, by["choice"]) if name not in tied]
-        tied += [name for name in _better_directed(best, by["direction_error"]) if name not in tied]
-        tied = _told_by_choice(tied, by["choice"])
+        chooses = _better_at_choosing(best, by["choice"])
+        more = dict.fromkeys([*chooses, *_better_directed(best, by["direction_error"])])
+        tied += [name for name in more if name not in tied]
+        tied = tied if chooses else _told_by_choice(tied, by["choice"])
     return _spoken(group, metric if metric != AUTO else first, tied, by[first])
 
 
@@ -167,6 +169,6 @@ def _spoken(group: str, metric: str, tied: list[str], by: Sequence[Difference]) 
         return Verdict(group=group, metric=metric, sentence=sentence, winner=tied[0], candidates=tuple(tied))
     sentence = (
         f"For {who}, these data cannot tell {', '.join(tied[:-1])} and {tied[-1]} apart; "
-        "take the simplest of them, or evaluate on more users."
+        f"take {simplest(tied)}, the simplest of them, or evaluate on more users."
     )
     return Verdict(group=group, metric=metric, sentence=sentence, winner=None, candidates=tuple(tied))
