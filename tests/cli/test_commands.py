@@ -113,6 +113,7 @@ OPTIONS: list[tuple[str, Any]] = [
     ),
     ("--algorithm independent", ct.Independent()),
     ("--algorithm pooled", ct.Pooled()),
+    ("--algorithm mixture", ct.Mixture(confidence=ct.Confidence())),
     ("--ridge 0.2", ct.OffC2LUB(confidence=ct.Confidence(ridge=0.2))),
     ("--failure-prob 0.2", ct.OffC2LUB(confidence=ct.Confidence(failure_prob=0.2))),
     ("--theta-bound 3", ct.OffC2LUB(confidence=ct.Confidence(theta_bound=3))),

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-ALGORITHMS = ("off-c2lub", "off-club", "independent", "pooled")
+ALGORITHMS = ("off-c2lub", "off-club", "independent", "pooled", "mixture")
 _GAPS = ("gap", "sharing", "min_samples", "prior")
 _UNUSED = {
     "off-club": _GAPS,
     "independent": (*_GAPS, "graph_scale"),
     "pooled": (*_GAPS, "graph_scale"),
+    "mixture": (*_GAPS, "graph_scale", "ridge", "regularity"),
 }
 _SIGNS = {"pessimistic": -1, "greedy": 0, "optimistic": 1}
 
@@ -120,7 +121,7 @@ algorithm_options = together(
         type=float,
         default=1.0,
         show_default=True,
-        help="Factor of the radii when users are compared (not for independent and pooled).",
+        help="Factor of the radii when users are compared (Off-C2LUB and Off-CLUB).",
     ),
     click.option(
         "--ridge", type=float, default=0.5, show_default=True, help="Weight of the ridge prior, above 0."
@@ -202,7 +203,7 @@ def require_unread(out: str, *inputs: str | None) -> None:
 
 def algorithm_of(options: dict[str, Any]) -> Any:
     """Algorithm object that the options describe."""
-    from coterie.algorithms import Independent, OffC2LUB, OffCLUB, Pooled
+    from coterie.algorithms import Independent, Mixture, OffC2LUB, OffCLUB, Pooled
     from coterie.confidence import Confidence
     from coterie.decision import Bonus
 
@@ -234,6 +235,8 @@ def algorithm_of(options: dict[str, Any]) -> Any:
         )
     if name == "off-club":
         return OffCLUB(graph_scale=options["graph_scale"], **common)
+    if name == "mixture":
+        return Mixture(**common)
     return (Independent if name == "independent" else Pooled)(**common)
 
 
