@@ -7,7 +7,20 @@ from importlib import import_module
 from benchmarks.harness import Result
 from benchmarks.results import machine, printed, write
 
-NAMES = ("imports", "fit", "search", "million", "decide", "summarize", "estimators", "picks", "evaluating")
+NAMES = (
+    "imports",
+    "fit",
+    "search",
+    "million",
+    "decide",
+    "latency",
+    "summarize",
+    "peers",
+    "dimensions",
+    "estimators",
+    "picks",
+    "evaluating",
+)
 
 
 def main() -> int:
