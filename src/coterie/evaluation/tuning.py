@@ -27,7 +27,7 @@ from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.statistics import UserStatistics
 
-MOST_USERS = 1000
+MOST_USERS = 500
 _SMALLEST_SPREAD = 1e-9  # of the rewards' own spread: a perfect fit has a likelihood all the same
 
 
