@@ -2,6 +2,7 @@
 
 const METRICS = {
   scaled_error: ["squared error, up to a common factor", false],
+  direction_error: ["squared error, up to a factor for each user", false],
   choice: ["mean reward of the action it would have picked", true],
   squared_error: ["mean squared error on held-out rows", false],
   r2: ["R², against each user's own mean", true],
