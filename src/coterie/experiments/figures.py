@@ -42,6 +42,7 @@ LABELS = {
     "ARMUL": "ARMUL (undertrained, as published)",
 }
 _OURS = 4
+_NARROW = 100.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def legend(figure: Any, axes: Any, columns: int = 4) -> None:
         handles, labels = axis.get_legend_handles_labels()
         for handle, label in zip(handles, labels, strict=True):
             found.setdefault(label, handle)
+    order = [LABELS.get(name, name) for name in STYLES]
+    found = dict(sorted(found.items(), key=lambda one: order.index(one[0]) if one[0] in order else -1))
     figure.legend(
         found.values(), found.keys(), loc="lower center", ncols=columns, frameon=False, fontsize=8.5
     )
@@ -130,7 +133,19 @@ def _draw(axis: Any, at: dict[Key, tuple[float, float]], dataset: str, distribut
             line(axis, method, points)
             sizes.update(size for size, _, _ in points)
     thousands(axis, sorted(sizes))
+    decades(axis)
+
+
+def decades(axis: Any) -> None:
+    """A logarithmic axis of gaps, with 1, 2 and 5 as ticks where it spans less than two decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     axis.set_yscale("log")
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_ylim()
+    if high < _NARROW * low:
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def thousands(axis: Any, sizes: Sequence[int]) -> None:
