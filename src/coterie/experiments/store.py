@@ -116,7 +116,7 @@ def _file(kept: Path, cell: Cell) -> Path:
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Processes started meanwhile use one BLAS thread: all cores are busy, and sums have one order."""
+    """Processes started meanwhile use one thread: all cores are busy, and sums have one order."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:

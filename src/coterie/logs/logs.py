@@ -276,8 +276,10 @@ def read_logs(  # noqa: PLR0913
 
 
 def default_threads() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores that this process may use, at most OMP_NUM_THREADS, which processes beside others are given."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, max(1, int(most))) if most.isdecimal() else cores
 
 
 def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> Iterator[B]:

@@ -7,10 +7,11 @@ Next: `clustered`, which makes neighbourhoods of the labels.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
@@ -19,6 +20,8 @@ from coterie.progress import Progress, silent
 _STARTS = 5  # random starts of each two-way split
 _FEWEST = 3  # points below which two clusters leave nothing to estimate a variance from
 
+_Cut = tuple[float, FloatArray]  # gain in BIC, the two new centres
+
 
 def split_by_bic(
     points: FloatArray, k_means: Any, largest: int | None, seed: int, progress: Progress = silent
@@ -26,7 +29,8 @@ def split_by_bic(
     """Labels (n,), starting from one cluster.
 
     Each round cuts every cluster whose two halves have the higher BIC, best gain first if `largest` stops
-    it, then lets k-means on all points settle from the new centres. It ends when no cut is accepted.
+    it, then lets k-means on all points settle from the new centres. It ends when no cut is accepted. A
+    cluster with the members of an earlier one is not tried again.
 
     >>> from sklearn.cluster import KMeans
     >>> labels = split_by_bic(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), KMeans, None, 0)
@@ -36,8 +40,16 @@ def split_by_bic(
     limit = len(points) if largest is None else largest
     centres = points.mean(axis=0, keepdims=True)
     labels = np.zeros(len(points), dtype=np.int64)
+    tried: dict[bytes, _Cut | None] = {}
+
+    def cut_of(members: NDArray[np.bool_]) -> _Cut | None:
+        key = np.packbits(members).tobytes()
+        if key not in tried:
+            tried[key] = _cut(points[members], k_means, seed)
+        return tried[key]
+
     while len(centres) < limit:
-        cut = _cut_all(points, labels, centres, k_means, limit, seed)
+        cut = _cut_all(labels, centres, cut_of, limit)
         if len(cut) == len(centres):
             break
         fitted = k_means(n_clusters=len(cut), init=cut, n_init=1, random_state=seed).fit(points)
@@ -72,17 +84,22 @@ def bic(clusters: Sequence[FloatArray]) -> float:
 
 
 def _cut_all(
-    points: FloatArray, labels: IntArray, centres: FloatArray, k_means: Any, limit: int, seed: int
+    labels: IntArray, centres: FloatArray, cut_of: Callable[[NDArray[np.bool_]], _Cut | None], limit: int
 ) -> FloatArray:
     """Centres after this round's cuts."""
-    cuts: dict[int, tuple[float, FloatArray]] = {}
-    for label in range(len(centres)):
-        inside = points[labels == label]
-        halves = _halves(inside, k_means, seed)
-        if halves is not None and (gain := bic(halves) - bic([inside])) > 0:
-            cuts[label] = gain, np.array([half.mean(axis=0) for half in halves])
+    tried = {label: cut_of(labels == label) for label in range(len(centres))}
+    cuts = {label: cut for label, cut in tried.items() if cut is not None}
     best = sorted(cuts, key=lambda label: -cuts[label][0])[: limit - len(centres)]
     return np.vstack([cuts[k][1] if k in best else centres[k : k + 1] for k in range(len(centres))])
+
+
+def _cut(inside: FloatArray, k_means: Any, seed: int) -> _Cut | None:
+    """What a cut in two gains, and the new centres; None where it gains nothing."""
+    halves = _halves(inside, k_means, seed)
+    if halves is None:
+        return None
+    gain = bic(halves) - bic([inside])
+    return (gain, np.array([half.mean(axis=0) for half in halves])) if gain > 0 else None
 
 
 def _halves(inside: FloatArray, k_means: Any, seed: int) -> list[FloatArray] | None:
