@@ -38,12 +38,21 @@ def _spreads(turned: Any, factor: Any, squared: bool, z: Any, spread: Any) -> No
         spread[k] = 0.0
     for j in range(0, dim - 1, 2):
         at, below = j * (j + 1) // 2, (j + 1) * (j + 2) // 2
-        for i in range(0, j, 2):
-            c0, c1, e0, e1 = factor[at + i], factor[at + i + 1], factor[below + i], factor[below + i + 1]
+        if j % 4:
+            c0, c1, e0, e1 = factor[at], factor[at + 1], factor[below], factor[below + 1]
             for k in range(candidates):
-                z0, z1 = z[i, k], z[i + 1, k]
+                z0, z1 = z[0, k], z[1, k]
                 z[j, k] -= c0 * z0 + c1 * z1
                 z[j + 1, k] -= e0 * z0 + e1 * z1
+        for i in range(j % 4, j, 4):
+            c0, c1, c2, c3 = factor[at + i], factor[at + i + 1], factor[at + i + 2], factor[at + i + 3]
+            e0, e1, e2, e3 = (
+                factor[below + i], factor[below + i + 1], factor[below + i + 2], factor[below + i + 3]
+            )  # fmt: skip
+            for k in range(candidates):
+                z0, z1, z2, z3 = z[i, k], z[i + 1, k], z[i + 2, k], z[i + 3, k]
+                z[j, k] -= c0 * z0 + c1 * z1 + (c2 * z2 + c3 * z3)
+                z[j + 1, k] -= e0 * z0 + e1 * z1 + (e2 * z2 + e3 * z3)
         scaled, e, scaled_below = 1.0 / factor[at + j], factor[below + j], 1.0 / factor[below + j + 1]
         for k in range(candidates):
             v = z[j, k] * scaled
@@ -66,8 +75,17 @@ def _spreads(turned: Any, factor: Any, squared: bool, z: Any, spread: Any) -> No
 
 @nb.njit(nogil=True, inline="always")
 def _is_safe(chosen: int, turned: Any, factor: Any, wide: float, squared: bool, score: Any, z: Any) -> bool:
-    """Whether the best estimate stays ahead once its own width is taken off, the others' being >= 0."""
+    """Whether the best estimate stays ahead once its own width is taken off, the others' being >= 0.
+
+    The width only grows from row to row: most that fail do so after a few.
+    """
     dim, candidates = z.shape
+    second = -np.inf
+    for k in range(candidates):
+        if k != chosen:
+            second = max(second, score[k])
+    room = (score[chosen] - second) / wide if wide > 0.0 else np.inf
+    room = room if squared else room * room
     at, total = 0, 0.0
     for j in range(dim):
         x = turned[j, chosen]
@@ -77,11 +95,9 @@ def _is_safe(chosen: int, turned: Any, factor: Any, wide: float, squared: bool, 
         z[j, 0] = x
         total += x * x
         at += j + 1
-    left = score[chosen] - wide * (total if squared else np.sqrt(total))
-    ahead = True
-    for k in range(candidates):
-        ahead = ahead and (k == chosen or score[k] < left)
-    return ahead
+        if total >= room:
+            return False
+    return True
 
 
 @cache

@@ -92,10 +92,10 @@ def split_and_merge(
     """Split and merge row by row; see `_plain.split_and_merge`."""
     n, dim = moment.shape
     factor, c_factor, c_radius = np.empty((n, dim, dim)), np.empty((n, dim, dim)), np.empty(n)
-    shadow = np.zeros((n, 2))
+    shadow = np.zeros((2, n))
     for c in range(n):
         c_radius[c] = _radius(c_count[c])
-        _cast(c_theta[c], shadow[c])
+        _cast(c_theta[c], shadow[:, c])
         _factorise(gram[c], ridge, factor[c])
         _factorise(c_gram[c], ridge, c_factor[c])
     for i in range(user.shape[0]):
@@ -118,7 +118,7 @@ def split_and_merge(
             _update(w, action[i], c_factor[c])
             _sweep(c_factor[c], c_moment[c], c_theta[c])
             c_radius[c] = _radius(c_count[c])
-            _cast(c_theta[c], shadow[c])
+            _cast(c_theta[c], shadow[:, c])
             apart = frequency_scale * _radius(t)
             old = c
             far = _distance(theta[u], c_theta[c]) > graph_scale * (_radius(count[u]) + _radius(c_count[c]))
@@ -131,8 +131,8 @@ def split_and_merge(
                 _solve(c_gram[old], c_moment[old], ridge, c_factor[old], c_theta[old])
                 c_factor[c], c_theta[c] = factor[u], theta[u]
                 c_radius[old], c_radius[c] = _radius(c_count[old]), _radius(c_count[c])
-                _cast(c_theta[old], shadow[old])
-                _cast(c_theta[c], shadow[c])
+                _cast(c_theta[old], shadow[:, old])
+                _cast(c_theta[c], shadow[:, c])
             if not checked[u]:
                 checked[u] = True
                 n_checked[c] += 1
@@ -150,16 +150,14 @@ def _merge(
     c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any, c_radius: Any, shadow: Any,
 ) -> None:  # fmt: skip
     """Merge cluster c, if all its users were met in this stage, with the others of which that is true."""
+    if size[c] == 0 or n_checked[c] < size[c]:
+        return
+    apart_at_once = np.empty(size.shape[0], dtype=np.bool_)
+    _tell_apart(c, graph_scale, c_radius, shadow, apart_at_once)
     for e in range(size.shape[0]):
-        if size[c] == 0 or n_checked[c] < size[c]:
-            return
-        # A shadow of the distance is never longer than it, and tells most pairs apart at once.
+        if apart_at_once[e] or e == c or size[e] == 0 or n_checked[e] < size[e]:
+            continue
         near = graph_scale * (c_radius[c] + c_radius[e]) / 2
-        over = (shadow[c, 0] - shadow[e, 0]) ** 2 + (shadow[c, 1] - shadow[e, 1]) ** 2
-        if over > near * near * (1.0 + 1e-9):
-            continue
-        if e == c or size[e] == 0 or n_checked[e] < size[e]:
-            continue
         if not _is_within(c_theta[c], c_theta[e], near):
             continue
         if abs(c_count[c] / size[c] - c_count[e] / size[e]) >= apart * t / 2:
@@ -180,8 +178,19 @@ def _merge(
         c_gram[gone] = 0.0
         _solve(c_gram[keep], c_moment[keep], ridge, factor[keep], c_theta[keep])
         c_radius[keep] = _radius(c_count[keep])
-        _cast(c_theta[keep], shadow[keep])
+        _cast(c_theta[keep], shadow[:, keep])
         c = keep
+        _tell_apart(c, graph_scale, c_radius, shadow, apart_at_once)
+
+
+@nb.njit(nogil=True, cache=True)
+def _tell_apart(c: int, graph_scale: float, radius: Any, shadow: Any, apart: Any) -> None:
+    """Write which clusters' shadows are too far from that of c: no shadow is longer than the distance."""
+    half, even, odd, mine = graph_scale / 2, shadow[0, c], shadow[1, c], radius[c]
+    for e in range(radius.shape[0]):
+        near = half * (mine + radius[e])
+        over = (even - shadow[0, e]) ** 2 + (odd - shadow[1, e]) ** 2
+        apart[e] = over > near * near * (1.0 + 1e-9)
 
 
 @nb.njit(nogil=True, cache=True)
