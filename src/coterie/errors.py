@@ -5,6 +5,8 @@ Every message says what was given, what is required and what to do.
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class CoterieError(ValueError):
@@ -41,3 +43,11 @@ def warn(sentence: str) -> None:
     while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith("coterie."):
         level, frame = level + 1, frame.f_back
     warnings.warn(sentence, CoterieWarning, stacklevel=level)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep what is warned about meanwhile to itself: for trials whose last fit will say it again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoterieWarning)
+        yield

@@ -10,24 +10,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coterie import checks, packed
+from coterie import checks
 from coterie.algorithms.compose import Slots, fit, scale_of, statistics_of
-from coterie.algorithms.halves import halves
+from coterie.algorithms.halves import Folds, folds_of, squared_error
 from coterie.algorithms.robust_centre import Shrunk, descend, prepared, shrink
 from coterie.confidence import Confidence
 from coterie.decision import Bonus, OnlineBeta
-from coterie.errors import LogError, ParameterError
+from coterie.errors import ParameterError
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.model.settings import settings_of
 from coterie.neighbourhood import JoinNobody
-from coterie.packed import FloatArray
 from coterie.pooling import PriorOnce
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics
 
 GRID = tuple(round(0.05 * i, 2) for i in range(1, 21))  # the grid of Duan and Wang's own program
-Folds = tuple[tuple[UserStatistics, UserStatistics], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,22 +123,7 @@ class ARMUL:
                     f'validation= was given and penalty is {self.penalty:g}; it is used by penalty="validate"'
                 )
             return statistics_of(data, progress), ()
-        if validation is not None:
-            stats = statistics_of(data, progress)
-            if validation.dim != stats.dim or validation.n_samples == 0:
-                raise LogError(
-                    f"validation has {validation.n_samples:g} samples of {validation.dim} coordinates; "
-                    f"at least one of {stats.dim} is required"
-                )
-            return stats, ((stats, validation),)
-        if not isinstance(data, Logs):
-            statistics_of(data, progress)
-            raise LogError(
-                'penalty="validate" needs rows to hold out and statistics have none; fit on logs, give '
-                "validation= (statistics of other rows), or give penalty as a number"
-            )
-        odd, even = halves(data, progress)
-        return odd + even, ((odd, even), (even, odd)) if even.n_samples else ((odd, odd),)
+        return folds_of(data, validation, "penalty", progress)
 
     def choose(self, folds: Folds, scale: float = 1.0, progress: Progress = silent) -> float:
         """Penalty of the grid with the least squared error on the rows held out, the first if several.
@@ -151,7 +134,7 @@ class ARMUL:
         for done, (learned, held) in enumerate(folds):
             rows = learned.index.rows(held.users)
             for k, shrunk in enumerate(self._solved(learned, self.grid, scale)):
-                errors[k] += _squared_error(np.vstack([shrunk.theta, shrunk.centre])[rows], held, scale)
+                errors[k] += squared_error(np.vstack([shrunk.theta, shrunk.centre])[rows], held, scale)
             progress("choosing the penalty", done + 1, len(folds))
         return self.grid[int(np.argmin(errors))]
 
@@ -166,10 +149,3 @@ class ARMUL:
             solved[penalty] = shrink(problem, penalty, centre)
             centre = solved[penalty].centre
         return [solved[penalty] for penalty in penalties]
-
-
-def _squared_error(theta: FloatArray, held: UserStatistics, scale: float) -> float:
-    """Sum of squared errors of vectors (n, d), one for each user held out."""
-    gram, moment = packed.unpack(held.packed_gram) / scale**2, held.moment / scale
-    explained = np.einsum("ni,nij,nj->", theta, gram, theta, optimize=True) - 2 * (theta * moment).sum()
-    return float(held.reward_square.sum() + explained)

@@ -1,8 +1,8 @@
 r"""A log cut in two, user by user: what cross-validation in two folds learns from and is judged by.
 
-Takes: `Logs`.
-Gives: two `UserStatistics` of the same users.
-Next: `armul`.
+Takes: `Logs`, or statistics together with those of rows held out.
+Gives: pairs of `UserStatistics` to learn from and to be judged by, and the squared error on the latter.
+Next: `armul`, `validated_gap`.
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,47 @@ from typing import Literal
 
 import numpy as np
 
+from coterie import packed
+from coterie.algorithms.compose import statistics_of
+from coterie.errors import LogError
 from coterie.logs import Batch, Logs
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics, summarize
+
+Folds = tuple[tuple[UserStatistics, UserStatistics], ...]
+
+
+def folds_of(
+    data: UserStatistics | Logs, validation: UserStatistics | None, name: str, progress: Progress = silent
+) -> tuple[UserStatistics, Folds]:
+    """Statistics to fit on, and pairs to learn from and to be judged by, for a parameter of this name."""
+    if validation is not None:
+        stats = statistics_of(data, progress)
+        if validation.dim != stats.dim or validation.n_samples == 0:
+            raise LogError(
+                f"validation has {validation.n_samples:g} samples of {validation.dim} coordinates; "
+                f"at least one of {stats.dim} is required"
+            )
+        return stats, ((stats, validation),)
+    if not isinstance(data, Logs):
+        statistics_of(data, progress)
+        raise LogError(
+            f'{name}="validate" needs rows to hold out and statistics have none; fit on logs, give '
+            f"validation= (statistics of other rows), or give {name} as a number"
+        )
+    odd, even = halves(data, progress)
+    return odd + even, ((odd, even), (even, odd)) if even.n_samples else ((odd, odd),)
+
+
+def squared_error(theta: FloatArray, held: UserStatistics, scale: float) -> float:
+    r"""Sum of squared errors of vectors (n, d) in scaled units, one for each user held out.
+
+    .. math:: \sum_u \left( \sum r^2 - 2 \theta_u' b_u + \theta_u' G_u \theta_u \right)
+    """
+    gram, moment = packed.unpack(held.packed_gram) / scale**2, held.moment / scale
+    explained = np.einsum("ni,nij,nj->", theta, gram, theta, optimize=True) - 2 * (theta * moment).sum()
+    return float(held.reward_square.sum() + explained)
 
 
 def halves(logs: Logs, progress: Progress = silent) -> tuple[UserStatistics, UserStatistics]:

@@ -100,7 +100,8 @@ algorithm_options = together(
         default="over",
         show_default=True,
         metavar="GAP",
-        help="Off-C2LUB: estimate the gap by the policy over or under, or a number.",
+        help="Off-C2LUB: estimate the gap by the policy over or under, choose it by rows held out "
+        "(validate), or a number.",
     ),
     click.option(
         "--sharing",
@@ -227,7 +228,7 @@ def algorithm_of(options: dict[str, Any]) -> Any:
     name = options["algorithm"]
     if name == "off-c2lub":
         return OffC2LUB(
-            gap=_number_or("gap", options["gap"], ("over", "under")),
+            gap=_number_or("gap", options["gap"], ("over", "under", "validate")),
             sharing=options["sharing"],
             min_samples=_number_or("min-samples", options["min_samples"], ("theory",)),
             graph_scale=options["graph_scale"],

@@ -9,7 +9,6 @@ best s^2 is the mean of e^2 / (1 + a' M^-1 a).
 """
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie.confidence import estimate_noise
-from coterie.errors import CoterieWarning, LogError
+from coterie.errors import LogError, quietly
 from coterie.evaluation.candidates import Candidate, Settings
 from coterie.evaluation.predict import predict
 from coterie.evaluation.rows import LoggedRows
@@ -145,8 +144,7 @@ def noise_of(stats: UserStatistics) -> float:
 
 def quietly_fitted(algorithm: Any, stats: UserStatistics) -> Model:
     """Model of one of many fits, whose warnings would come a hundred times."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoterieWarning)
+    with quietly():
         model: Model = algorithm.fit(stats)
     return model
 

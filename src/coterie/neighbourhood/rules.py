@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from coterie.confidence import Estimates
+from coterie.neighbourhood.distances import blocks
 from coterie.neighbourhood.gaps import GapPolicy, global_gap, own_gaps
 from coterie.neighbourhood.metric import Metric
 from coterie.neighbourhood.neighbourhood import Alone, Everybody, IntArray, Neighbourhood, SameLabel
@@ -103,6 +104,21 @@ class WithinGap:
             return np.full(len(theta), float(self.gap))
         gaps = own_gaps(theta, slack, theta[:-1], slack[:-1], self.gap, progress)
         return np.full(len(theta), global_gap(gaps[:-1])) if self.sharing == "global" else gaps
+
+
+def left_sides(estimates: Estimates, graph_scale: float, most: int) -> FloatArray:
+    """Distances with both radii of all pairs among up to `most` users, ascending: what gaps are held against.
+
+    Users are taken at even steps in the order of their estimates, so that their order does not matter;
+    pairs with an infinite radius, which no gap joins, are infinite.
+    """
+    slack, order = _slack(graph_scale, estimates)[:-1], np.lexsort(estimates.theta.T[::-1])
+    some = order[np.unique(np.linspace(0, len(order) - 1, min(most, len(order))).astype(np.int64))]
+    sides = [
+        distance + (slack[some][rows, np.newaxis] + slack[some])
+        for rows, distance in blocks(estimates.theta[some], estimates.theta[some])
+    ]
+    return np.sort(np.concatenate(sides)[np.triu_indices(len(some), 1)])
 
 
 def _with_unseen(theta: FloatArray) -> FloatArray:
