@@ -54,7 +54,7 @@ class Slots:
 
 def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], progress: Progress) -> Model:
     """Fitted model: radii, neighbourhood, pooled statistics, policy."""
-    _require_settings(slots)
+    require_settings(slots.confidence, slots.bonus, rescale=slots.rescale)
     stats = statistics_of(data, progress)
     scale = _scale(stats, rescale=slots.rescale)
     confidence = slots.confidence.resolved(stats)
@@ -94,14 +94,14 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     )
 
 
-def _require_settings(slots: Slots) -> None:
+def require_settings(confidence: object, bonus: object, *, rescale: object) -> None:
     """Refuse parameter objects of the wrong kind, which every algorithm takes alike."""
-    if not isinstance(slots.confidence, Confidence):
-        raise ParameterError(f"confidence is {slots.confidence!r}; give a Confidence(...)")
-    if not isinstance(slots.bonus, Bonus):
-        raise ParameterError(f"bonus is {slots.bonus!r}; give a Bonus(...), for instance Bonus(sign=0)")
-    if not isinstance(slots.rescale, bool):
-        raise ParameterError(f"rescale is {slots.rescale!r}; give True or False")
+    if not isinstance(confidence, Confidence):
+        raise ParameterError(f"confidence is {confidence!r}; give a Confidence(...)")
+    if not isinstance(bonus, Bonus):
+        raise ParameterError(f"bonus is {bonus!r}; give a Bonus(...), for instance Bonus(sign=0)")
+    if not isinstance(rescale, bool):
+        raise ParameterError(f"rescale is {rescale!r}; give True or False")
 
 
 def _notes(

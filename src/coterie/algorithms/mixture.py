@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie import checks
-from coterie.algorithms.compose import scale_of, statistics_of
+from coterie.algorithms.compose import require_settings, scale_of, statistics_of
+from coterie.algorithms.halves import folds_of, squared_error
 from coterie.confidence import Confidence, Observed
 from coterie.decision import Bonus
-from coterie.errors import LogError, ParameterError
+from coterie.errors import ParameterError
 from coterie.logs import Logs
 from coterie.logs.logs import default_threads
 from coterie.mixture.compete import KINDS, Contest, Kind, Settings, compete
@@ -24,7 +25,7 @@ from coterie.mixture.population import Population
 from coterie.model.mixture_model import MixtureModel, served
 from coterie.model.report import FitReport
 from coterie.model.settings import settings_of
-from coterie.packed import FloatArray, packed_size, unpack
+from coterie.packed import FloatArray, packed_size
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics
 
@@ -149,12 +150,7 @@ class Mixture:
 
 def _require_settings(given: Mixture) -> None:
     """Refuse settings of the wrong kind, and those that mean nothing here."""
-    if not isinstance(given.confidence, Confidence):
-        raise ParameterError(f"confidence is {given.confidence!r}; give a Confidence(...)")
-    if not isinstance(given.bonus, Bonus):
-        raise ParameterError(f"bonus is {given.bonus!r}; give a Bonus(...), for instance Bonus(sign=0)")
-    if not isinstance(given.rescale, bool):
-        raise ParameterError(f"rescale is {given.rescale!r}; give True or False")
+    require_settings(given.confidence, given.bonus, rescale=given.rescale)
     plain = Confidence()
     if given.confidence.ridge != plain.ridge:
         raise ParameterError(
@@ -184,11 +180,7 @@ def _validated(
     progress: Progress,
 ) -> Contest:
     """The kind whose posterior means have the least squared error on rows held out."""
-    if validation.dim != stats.dim or validation.n_samples == 0:
-        raise LogError(
-            f"validation has {validation.n_samples:g} samples of {validation.dim} coordinates; "
-            f"at least one of {stats.dim} is required"
-        )
+    folds_of(stats, validation, "kind", progress)
     contests = [
         compete(
             users,
@@ -201,14 +193,8 @@ def _validated(
     errors = []
     for contest in contests:
         policy, _ = served(stats, contest.population, Confidence(), scale)
-        errors.append(_squared_error(policy.theta[rows] / scale, validation))
+        errors.append(squared_error(policy.theta[rows], validation, scale))
     return contests[int(np.argmin(errors))]
-
-
-def _squared_error(theta: FloatArray, held: UserStatistics) -> float:
-    """Sum of squared errors of vectors (n, d), one for each user held out."""
-    explained = np.einsum("ni,nij,nj->", theta, unpack(held.packed_gram), theta, optimize=True)
-    return float(held.reward_square.sum() + explained - 2 * (theta * held.moment).sum())
 
 
 def _report(stats: UserStatistics, contest: Contest, scale: float, pooled_users: FloatArray) -> FitReport:
