@@ -6,13 +6,14 @@ have thousands of equal distances, thresholds of exactly one of them, radii that
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from coterie.neighbourhood import metric
@@ -21,7 +22,7 @@ from coterie.neighbourhood.gaps import own_gaps
 from coterie.neighbourhood.metric import Metric
 from coterie.neighbourhood.neighbourhood import Groups
 from coterie.neighbourhood.search import _plain, asked
-from coterie.neighbourhood.search.lenders import rule_over
+from coterie.neighbourhood.search.lenders import hardly_shared, rule_over
 from coterie.neighbourhood.tree import ball_tree
 
 Floats = npt.NDArray[np.float64]
@@ -100,7 +101,7 @@ def literal_lenders(hood: Metric) -> list[list[int]]:
             square = 0.0
             for a, b in zip(hood.theta[u].tolist(), hood.theta[v].tolist(), strict=True):
                 square += (a - b) * (a - b)
-            left = square**0.5 + (hood.slack[u] + hood.slack[v])
+            left = math.sqrt(square) + (hood.slack[u] + hood.slack[v])
             limit = min(hood.limit[u], hood.limit[v]) if hood.mutual else hood.limit[u]
             if v == u or (left < limit if hood.strict else left <= limit):
                 mine.append(v)
@@ -127,12 +128,16 @@ def require_sums(groups: Groups, lenders: list[list[int]], columns: tuple[Floats
 
 
 @settings(max_examples=150)
+@example(seed=376845)  # a root that `x ** 0.5` rounds otherwise, exactly at a limit
 @given(seed=SEEDS)
 def test_tree_dense_and_loops_agree(seed: int) -> None:
     one = drawn(seed)
     lenders = literal_lenders(one.hood)
     if not one.hood._odd():
-        require_sums(by_tree(one), lenders, one.columns)
+        for at_once in (False, True):
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(metric, "hardly_shared", lambda _, at_once=at_once: at_once)
+                require_sums(by_tree(one), lenders, one.columns)
     require_sums(one.hood._dense(one.columns, lambda *_: None), lenders, one.columns)
     n_edges = sum(map(len, lenders[:-1]))
     event(f"{'none' if n_edges == one.hood.n_users else 'some'} joined")
@@ -160,11 +165,78 @@ def test_walks_and_their_plain_twins(seed: int, largest: int) -> None:
         twins.append((count, words))
     np.testing.assert_array_equal(twins[0][0], twins[1][0])
     np.testing.assert_array_equal(twins[0][1], twins[1][1])
-    masks = []
+    whole = []
     for rows in (_kernels.rows, _plain.rows):
-        masks.append(np.zeros((64, len(finite)), np.uint8))
-        rows(tree, everybody, 0, min(64, len(finite)), hood.strict, masks[-1])
-    np.testing.assert_array_equal(masks[0], masks[1])
+        whole.append(np.zeros((64, len(finite)), np.uint8))
+        rows(tree, everybody, 0, min(64, len(finite)), hood.strict, whole[-1])
+    np.testing.assert_array_equal(whole[0], whole[1])
+
+
+@settings(max_examples=30)
+@given(seed=SEEDS, largest=st.sampled_from([1, 5, 40, 300]))
+def test_masks_and_their_plain_twin(seed: int, largest: int) -> None:
+    """Some leaves of some queries, leaves cut after 32 members."""
+    from coterie.neighbourhood.masks import _kernels
+    from coterie.neighbourhood.masks import _plain as plain_masks
+
+    hood, rng = drawn(seed, most=300).hood, np.random.default_rng(seed)
+    finite = np.flatnonzero(np.isfinite(hood.slack[:-1]))
+    if not len(finite):
+        return
+    tree = ball_tree(
+        hood.theta[finite], hood.slack[finite], hood.limit[finite], mutual=hood.mutual, largest=largest
+    )
+    n, rank = len(finite), np.flatnonzero(rng.random(len(tree.leaves)) < 0.7)
+    leaves, open_leaves = tree.leaves[rank], rng.random((n, len(tree.leaves))) < 0.4
+    size = tree.stop[leaves] - tree.start[leaves]
+    begin = np.where(size > 32, 32, 0)
+    found = []
+    for masks in (_kernels.masks, plain_masks.masks):
+        out, who = np.full((n, n), 7.0), np.zeros(n, np.int64)
+        told = np.zeros(n, np.int64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+        rows = masks(
+            tree,
+            asked.everybody_in(tree),
+            hood.strict,
+            leaves,
+            rank,
+            begin,
+            size,
+            open_leaves,
+            out,
+            who,
+            *told,
+        )
+        found.append((rows, out[:rows], who[:rows], *told))
+    for compiled, plain in zip(*found, strict=True):
+        np.testing.assert_array_equal(compiled, plain)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_ways_of_adding_up_give_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lenders first and then sums, or both at once: the same groups, sums alike, bits for any threads."""
+    one = drawn(seed, most=3000)
+    if one.hood._odd():
+        return
+    found = []
+    for at_once, threads in ((False, 1), (True, 1), (True, 2)):
+        monkeypatch.setattr(metric, "hardly_shared", lambda _, at_once=at_once: at_once)
+        found.append(by_tree(one, threads))
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].group, other.group)
+        np.testing.assert_array_equal(found[0].n_pooled, other.n_pooled)
+    size = one.hood._dense(tuple(np.abs(column) for column in one.columns), lambda *_: None).sums
+    for first, once, twice, room in zip(*(way.sums for way in found), size, strict=True):
+        np.testing.assert_array_equal(once, twice)
+        assert (np.abs(first - once) <= 1e-10 * room + 1e-300).all()
+
+
+def test_users_of_clusters_share_lenders_and_those_without_do_not() -> None:
+    rng = np.random.default_rng(0)
+    apart, near = rng.standard_normal((2001, 5)), np.repeat(np.eye(5), 401, axis=0)[:2001]
+    for theta, expected in ((apart, True), (near, False)):
+        rule = rule_over(theta, np.zeros(2001), np.full(2001, 1.0), strict=True, mutual=False)
+        assert hardly_shared(rule) is expected
 
 
 @settings(max_examples=60)

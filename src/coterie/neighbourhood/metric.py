@@ -18,8 +18,8 @@ from coterie.errors import ParameterError
 from coterie.neighbourhood.distances import DENSE_BELOW, blocks, largest_found
 from coterie.neighbourhood.neighbourhood import Edges, Groups, IntArray, Trace
 from coterie.neighbourhood.search.asked import everybody_in, one_blas_thread, tiles
-from coterie.neighbourhood.search.lenders import Lenders, lenders_of, rule_over
-from coterie.neighbourhood.search.sums import sums_of
+from coterie.neighbourhood.search.lenders import hardly_shared, lenders_of, rule_over
+from coterie.neighbourhood.search.sums import kept, sums_and_lenders, sums_of
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
@@ -92,12 +92,17 @@ class Metric:
             yield Edges.of(np.array([row]), np.zeros(len(lender), dtype=np.int64), lender)
 
     def _by_tree(self, columns: tuple[FloatArray, ...], progress: Progress, threads: int | None) -> Groups:
-        """Fingerprints of all, then one sum per distinct set of lenders."""
+        """Fingerprints of all, then one sum per distinct set; both at once where few are shared."""
         rule = rule_over(self.theta, self.slack, self.limit, strict=self.strict, mutual=self.mutual)
-        lenders: Lenders = lenders_of(rule, progress, threads)
-        group, first = lenders.groups()
+        if hardly_shared(rule):
+            sums, lenders = sums_and_lenders(rule, columns, progress, threads)
+            group, first = lenders.groups()
+            sums = kept(sums, first)
+        else:
+            lenders = lenders_of(rule, progress, threads)
+            group, first = lenders.groups()
+            sums = sums_of(rule, first, lenders.count[first], columns, progress, threads)
         n_pooled = lenders.count[first].astype(np.float64)
-        sums = sums_of(rule, first, lenders.count[first], columns, progress, threads)
         idle = len(first) == 2 or n_pooled[:-1].max() == 1  # noqa: PLR2004
         n_pooled[-1] += 1
         farthest = largest_found(self.theta[:-1]) if idle else np.nan

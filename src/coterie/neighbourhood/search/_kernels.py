@@ -60,7 +60,7 @@ def fingerprints(
                 count[i] += inside
                 if inside:
                     upto = laid + min(at + CHUNK, -(-(b - a) // VECTOR) * VECTOR)
-                    one_more, two_more = _words(
+                    one_more, two_more = words_of(
                         tree.word[laid + at : upto], tree.other[laid + at : upto], value, margin
                     )
                     first[i] += one_more
@@ -71,15 +71,15 @@ def fingerprints(
 @nb.njit(nogil=True, cache=True)
 def whole_sums(
     tree: Any, asked: Any, begin: Any, end: Any, strict: bool, rank: Any, small: int,
-    node_sums: Any, sums: Any, open_leaves: Any,
+    node_sums: Any, sums: Any, open_leaves: Any, count: Any, first: Any, second: Any,
 ) -> None:  # fmt: skip
-    """Add the sums of nodes that lend as a whole, and mark by rank the leaves that may in part."""
+    """Add sums, numbers and words of nodes that lend as a whole; mark by rank leaves that may in part."""
     whole, partial, near, value = _room_for(tree)
     for t in range(len(begin)):
         whole, n_whole, partial, n_partial = _walk(tree, asked, begin[t], end[t], strict, whole, partial)
         for one in range(n_whole):
             node, i = whole[one]
-            sums[i] += node_sums[node]
+            _add_node(tree, node, i, node_sums, sums, count, first, second)
         for one in range(n_partial):
             leaf, i = partial[one]
             n = tree.stop[leaf] - tree.start[leaf]
@@ -99,52 +99,21 @@ def whole_sums(
                 )  # fmt: skip
                 at += CHUNK
             if inside == n:
-                sums[i] += node_sums[leaf]
+                _add_node(tree, leaf, i, node_sums, sums, count, first, second)
             elif inside:
                 open_leaves[i, rank[leaf]] = True
 
 
 @nb.njit(nogil=True, cache=True)
-def masks(
-    tree: Any, asked: Any, strict: bool, leaves: Any, ranks: Any, begin: Any, end: Any,
-    open_leaves: Any, out: Any, who: Any,
-) -> int:  # fmt: skip
-    """Who of the members of leaves, from `begin` to `end`, lends to each query that has one open, as 0 and 1.
-
-    A row of `out` per such query, named in `who`; how many there are comes back.
-    """
-    _, _, near, value = _room_for(tree)
-    rows = 0
-    for i in range(open_leaves.shape[0]):
-        found = False
-        for p in range(len(leaves)):
-            found = found or open_leaves[i, ranks[p]]
-        if not found:
-            continue
-        column = 0
-        for p in range(len(leaves)):
-            n, leaf = end[p] - begin[p], leaves[p]
-            row = out[rows, column : column + n]
-            row[:] = 0.0
-            if open_leaves[i, ranks[p]]:
-                at, margin = approach(
-                    asked.points, i, asked.slack[i], asked.limit[i], tree.centre, tree.bounds,
-                    tree.key, tree.key_cap, leaf, tree.start[leaf], tree.stop[leaf], near,
-                )  # fmt: skip
-                at = min(max(at, begin[p]), end[p])
-                row[: at - begin[p]] = 1.0
-                while at < end[p]:
-                    _compare(
-                        tree.beside, tree.slack32, tree.reach32, tree.points, tree.slack, tree.cap,
-                        tree.start[leaf], tree.stop[leaf] - tree.start[leaf], tree.laid[leaf],
-                        at, asked.points, i, asked.slack[i], asked.limit[i], strict, near, margin, value,
-                    )  # fmt: skip
-                    _fill(row[at - begin[p] : min(at + CHUNK, end[p]) - begin[p]], value, margin)
-                    at += CHUNK
-            column += n
-        who[rows] = i
-        rows += 1
-    return rows
+def _add_node(
+    tree: Any, node: int, i: int, node_sums: Any, sums: Any, count: Any, first: Any, second: Any
+) -> None:
+    """Let a whole node lend to query i."""
+    a, b = tree.start[node], tree.stop[node]
+    sums[i] += node_sums[node]
+    count[i] += b - a
+    first[i] += tree.first[b] - tree.first[a]
+    second[i] += tree.second[b] - tree.second[a]
 
 
 @nb.njit(nogil=True, cache=True)
@@ -170,7 +139,7 @@ def rows(tree: Any, asked: Any, begin: int, end: int, strict: bool, out: Any) ->
                 tree.laid[leaf], at, asked.points, i, asked.slack[i], asked.limit[i], strict,
                 near, margin, value,
             )  # fmt: skip
-            _fill(out[i - begin, a + at : min(a + at + CHUNK, b)], value, margin)
+            fill(out[i - begin, a + at : min(a + at + CHUNK, b)], value, margin)
             at += CHUNK
 
 
@@ -182,13 +151,13 @@ def _room_for(tree: Any) -> Any:
 
 
 @nb.njit(nogil=True, cache=True)
-def _fill(row: Any, value: Any, margin: Any) -> None:
+def fill(row: Any, value: Any, margin: Any) -> None:
     for j in range(len(row)):
         row[j] = 1 if value[j] < -margin else 0
 
 
 @nb.njit(nogil=True, cache=True)
-def _words(word: Any, other: Any, value: Any, margin: Any) -> Any:
+def words_of(word: Any, other: Any, value: Any, margin: Any) -> Any:
     """Sums of the words of the members that lend."""
     one, two, nothing = np.uint64(0), np.uint64(0), np.uint64(0)
     for j in range(len(word)):
@@ -294,18 +263,9 @@ def approach(
     points: Any, i: int, s: float, limit: float, centre: Any, bounds: Any, key: Any, key_cap: Any,
     leaf: int, first: int, stop: int, near: Any,
 ) -> Any:  # fmt: skip
-    """Number of first members of a leaf who all lend, in whole vectors, and the margin of single precision.
-
-    `near` is the query relative to the centre. With S the largest distance of a pair and t the largest
-    threshold, coordinates and thresholds are rounded at 2^-24, so that squares differ by less than
-    (d + 8) S^2 2^-24 + t^2 2^-20; the margin is twice that, and room for what underflows.
-    """
-    dim = points.shape[1]
-    out = loose(points, i, centre, leaf)
-    for k in range(dim):
-        near[k] = np.float32(points[i, k] - centre[leaf, k])
-    large = bounds[leaf, SIZE] + abs(s) + abs(limit)
-    room = ROOM * (out + large) + NOTHING
+    """Number of first members who all lend, in whole vectors, and the margin of single precision."""
+    out, margin = margin_of(points, i, s, limit, centre, bounds, leaf, near)
+    room = ROOM * (out + bounds[leaf, SIZE] + abs(s) + abs(limit)) + NOTHING
     low, high = first, stop
     while low < high:
         at = (low + high) // 2
@@ -313,9 +273,25 @@ def approach(
             low = at + 1
         else:
             high = at
+    return (low - first) // VECTOR * VECTOR, margin
+
+
+@nb.njit(nogil=True, cache=True)
+def margin_of(
+    points: Any, i: int, s: float, limit: float, centre: Any, bounds: Any, leaf: int, near: Any
+) -> Any:
+    """Distance of a query to the centre of a leaf, and the margin of single precision among its members.
+
+    `near` is the query relative to the centre. With S the largest distance of a pair and t the largest
+    threshold, coordinates and thresholds are rounded at 2^-24, so that squares differ by less than
+    (d + 8) S^2 2^-24 + t^2 2^-20; the margin is twice that, and room for what underflows.
+    """
+    dim, out = points.shape[1], loose(points, i, centre, leaf)
+    for k in range(dim):
+        near[k] = np.float32(points[i, k] - centre[leaf, k])
+    large = bounds[leaf, SIZE] + abs(s) + abs(limit)
     margin = 2 * ((out + bounds[leaf, SIZE]) ** 2 * (dim + 8) * 2.0**-24 + large**2 * 2.0**-20)
-    before = (low - first) // VECTOR * VECTOR
-    return before, np.float32(margin + 1e-36)
+    return out, np.float32(margin + 1e-36)
 
 
 @nb.njit(nogil=True, cache=True)
@@ -331,7 +307,7 @@ def _compare(
     n = min(CHUNK, width - at)
     squares(beside, laid * near.shape[0] + at, width, n, near, value)
     base, slack_i, first = np.float32(limit - s), np.float32(s), laid + at
-    inside, outside = _against(
+    inside, outside = against(
         value[:n], slack32[first : first + n], reach32[first : first + n], base, slack_i, margin
     )
     if inside + outside < n:
@@ -346,17 +322,16 @@ def _compare(
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"contract"})
-def _against(value: Any, slack: Any, reach: Any, base: Any, s: Any, margin: Any) -> Any:
+def against(value: Any, slack: Any, reach: Any, base: Any, s: Any, margin: Any) -> Any:
     """Squares less the squared thresholds, in place; how many are clearly below 0, and above."""
+    inside, outside = np.int32(0), np.int32(0)
     for j in range(len(value)):
         own, others = base - slack[j], reach[j] - s
         t = own if own < others else others
-        value[j] -= t * abs(t)
-    inside, outside = 0, 0
-    for j in range(len(value)):
-        inside += value[j] < -margin
-    for j in range(len(value)):
-        outside += value[j] > margin
+        less = value[j] - t * abs(t)
+        value[j] = less
+        inside += np.int32(less < -margin)
+        outside += np.int32(less > margin)
     return inside, outside
 
 

@@ -20,6 +20,10 @@ from coterie.neighbourhood.tree import BallTree, ball_tree, words
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
+_LEAST_TRIED, _MOST_TRIED, _ONE_TRIED_OF = 2, 16, 32  # tiles
+
+Tally = tuple[IntArray, NDArray[np.uint64], NDArray[np.uint64]]  # numbers of lenders, sums of their words
+
 
 @dataclass(frozen=True, eq=False)
 class Rule:
@@ -89,36 +93,64 @@ def rule_over(
 
 def lenders_of(rule: Rule, progress: Progress = silent, threads: int | None = None) -> Lenders:
     """Number and fingerprint of every user's lenders."""
-    n, tree = rule.n_users, rule.tree
-    count, total = np.zeros(n + 1, dtype=np.int64), np.zeros((2, n + 1), dtype=np.uint64)
+    told, tree = nothing(rule.n_users + 1), rule.tree
     if len(tree.order):
         leaves = tree.leaves
-        asked, parts = everybody_in(tree), tiles(tree.start[leaves], tree.stop[leaves])
-        count[tree.order], total[:, tree.order] = _walked(rule, asked, parts, progress, threads)
-        alone = tree.order[~rule.lends_to_herself()]
-        count[alone] += 1
-        total[:, alone] += words(alone)
+        parts = tiles(tree.start[leaves], tree.stop[leaves])
+        for whole, part in zip(
+            told, _walked(rule, everybody_in(tree), parts, progress, threads), strict=True
+        ):
+            whole[tree.order] = part
         if np.isfinite(rule.slack[-1]):
             one = (np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
-            count[-1:], total[:, -1:] = _walked(rule, rule.never_seen(), one, progress, 1)
+            for whole, part in zip(told, _walked(rule, rule.never_seen(), one, progress, 1), strict=True):
+                whole[-1:] = part
+    return completed(rule, told)
+
+
+def nothing(n: int) -> Tally:
+    """No lender yet of n users."""
+    return np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
+
+
+def completed(rule: Rule, told: Tally) -> Lenders:
+    """With the users outside the tree, and herself where the rule itself does not join her."""
+    count, total = told[0], np.stack(told[1:])
+    alone = rule.tree.order[~rule.lends_to_herself()]
+    count[alone] += 1
+    total[:, alone] += words(alone)
     _add_the_infinite(rule, count, total)
     return Lenders(count, total)
 
 
+def hardly_shared(rule: Rule) -> bool:
+    """Whether, in some tiles, most users have lenders whom nobody else there has."""
+    leaves = rule.tree.leaves
+    if not len(rule.tree.order):
+        return False
+    begin, end = tiles(rule.tree.start[leaves], rule.tree.stop[leaves])
+    n = min(len(begin), max(_LEAST_TRIED, min(_MOST_TRIED, len(begin) // _ONE_TRIED_OF)))
+    some = np.linspace(0, len(begin) - 1, n).astype(np.int64)
+    count, one, two = _walked(rule, everybody_in(rule.tree), (begin[some], end[some]), silent, 1)
+    tried = np.concatenate([np.arange(a, b) for a, b in zip(begin[some], end[some], strict=True)])
+    joined = tried[count[tried] > 1]
+    different = np.unique(np.stack([one[joined], two[joined]]), axis=1).shape[1]
+    return bool(2 * different > len(tried))
+
+
 def _walked(
     rule: Rule, asked: Asked, parts: tuple[IntArray, IntArray], progress: Progress, threads: int | None
-) -> tuple[IntArray, NDArray[np.uint64]]:
-    """Number of lenders in the tree and their words, of every query."""
+) -> Tally:
+    """Number of lenders in the tree and their words, of every query in the tiles."""
     from coterie.neighbourhood.search import _kernels
 
-    n = len(asked.slack)
-    count, total = np.empty(n, dtype=np.int64), np.empty((2, n), dtype=np.uint64)
+    told = nothing(len(asked.slack))
 
     def some(begin: IntArray, end: IntArray) -> None:
-        _kernels.fingerprints(rule.tree, asked, begin, end, rule.strict, count, total[0], total[1])
+        _kernels.fingerprints(rule.tree, asked, begin, end, rule.strict, *told)
 
     shared_out(some, *parts, "comparing users", progress, threads)
-    return count, total
+    return told
 
 
 def _add_the_infinite(rule: Rule, count: IntArray, total: NDArray[np.uint64]) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coterie.logs.logs import default_threads, in_order
 from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.neighbourhood.search.asked import TILE, Asked, one_blas_thread
-from coterie.neighbourhood.search.lenders import Rule
+from coterie.neighbourhood.search.lenders import Lenders, Rule, Tally, completed, nothing
 from coterie.neighbourhood.tree.ball_tree import LARGEST_LEAF
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
@@ -75,8 +75,12 @@ def sums_of(
     columns: tuple[FloatArray, ...],
     progress: Progress = silent,
     threads: int | None = None,
+    told: Tally | None = None,
 ) -> tuple[FloatArray, ...]:
-    """Sums (G, ...) over the lenders of the row that stands for each group; `count` is their number."""
+    """Sums (G, ...) over the lenders of the row that stands for each group; `count` is their number.
+
+    Numbers and words of the lenders in the tree are written into `told`.
+    """
     flat = Columns.of(columns)
     sums = tuple(np.zeros((len(first), *column.shape[1:])) for column in columns)
     alone = (count == 1) & (first < rule.n_users)
@@ -89,15 +93,40 @@ def sums_of(
     with one_blas_thread():
         walk = _Walk.over(rule, flat, anywhere) if len(seen) or np.isfinite(rule.slack[-1]) else None
         if walk is not None and len(seen):
-            _walk_all(walk, place[first[seen]], seen, sums, progress, threads)
+            _walk_all(walk, place[first[seen]], (seen, sums, told), progress, threads)
         if walk is not None and np.isfinite(rule.slack[-1]):
-            flat.scatter(
-                walk.sums(rule.never_seen(), np.zeros(0, np.int64)), sums, np.array([len(first) - 1])
+            _write(
+                walk.sums(rule.never_seen(), np.zeros(0, np.int64)),
+                flat,
+                np.array([len(first) - 1]),
+                sums,
+                told,
             )
     everywhere = np.flatnonzero(rule.slack[first] == -np.inf)
     if len(everywhere):
         flat.scatter((anywhere + flat.total(rule.tree.order))[np.newaxis], sums, everywhere)
     return sums
+
+
+def sums_and_lenders(
+    rule: Rule, columns: tuple[FloatArray, ...], progress: Progress = silent, threads: int | None = None
+) -> tuple[tuple[FloatArray, ...], Lenders]:
+    """Sums (U + 1, ...) over the lenders of every row, and who they are, each pair compared once."""
+    told, everybody = nothing(rule.n_users + 1), np.arange(rule.n_users + 1)
+    alone = (rule.slack == np.inf).astype(np.int64)
+    sums = sums_of(rule, everybody, alone, columns, progress, threads, told)
+    return sums, completed(rule, told)
+
+
+def kept(sums: tuple[FloatArray, ...], rows: IntArray) -> tuple[FloatArray, ...]:
+    """These ascending rows of the sums, moved to their top."""
+    if len(rows) == len(sums[0]):
+        return sums
+    for at in range(0, len(rows), _COPIED):
+        some = rows[at : at + _COPIED]
+        for total in sums:
+            total[at : at + len(some)] = total[some]
+    return tuple(total[: len(rows)] for total in sums)
 
 
 def _copy(flat: Columns, first: IntArray, groups: IntArray, sums: tuple[FloatArray, ...]) -> None:
@@ -108,22 +137,35 @@ def _copy(flat: Columns, first: IntArray, groups: IntArray, sums: tuple[FloatArr
             total.reshape(len(total), -1)[some] = part[first[some]]
 
 
+def _write(
+    found: tuple[FloatArray, Tally],
+    flat: Columns,
+    groups: IntArray,
+    sums: tuple[FloatArray, ...],
+    told: Tally | None,
+) -> None:
+    """Put what was found for some borrowers into the rows of their groups."""
+    flat.scatter(found[0], sums, groups)
+    for whole, part in zip(told or (), found[1], strict=False):
+        whole[groups] = part
+
+
 def _walk_all(
     walk: "_Walk",
     places: IntArray,
-    groups: IntArray,
-    sums: tuple[FloatArray, ...],
+    into: tuple[IntArray, tuple[FloatArray, ...], Tally | None],
     progress: Progress,
     threads: int | None,
 ) -> None:
     """Sums of all groups, a block of borrowers at a time."""
+    groups, sums, told = into
     tree, step = walk.rule.tree, walk.n_borrowers
     parts = [slice(at, at + step) for at in range(0, len(places), step)]
 
     def one(part: slice) -> int:
         at = places[part]
         asked = Asked(tree.points[at], tree.slack[at], tree.limit[at])
-        walk.columns.scatter(walk.sums(asked, at), sums, groups[part])
+        _write(walk.sums(asked, at), walk.columns, groups[part], sums, told)
         return min(int(part.stop), len(places))
 
     for done in in_order(one, parts, threads or default_threads()):
@@ -163,30 +205,34 @@ class _Walk:
         """Borrowers at a time."""
         return max(16, min(_BORROWERS, 2 * _NUMBERS // self.columns.width))
 
-    def sums(self, asked: Asked, places: IntArray) -> FloatArray:
-        """Sums over the lenders of some borrowers, who are at these places if they are in the tree."""
+    def sums(self, asked: Asked, places: IntArray) -> tuple[FloatArray, Tally]:
+        """Sums over the lenders of some borrowers, who are at these places if they are in the tree.
+
+        Their numbers and words are of those in the tree.
+        """
         from coterie.neighbourhood.search import _kernels
 
         n = len(asked.slack)
         found = np.zeros((n, self.columns.width))
         partly = np.zeros((n, len(self.leaves)), dtype=np.bool_)
+        tally = nothing(n)
         begin = np.arange(0, n, TILE)
         _kernels.whole_sums(
             self.rule.tree, asked, begin, np.minimum(begin + TILE, n), self.rule.strict,
-            self.rank, LARGEST_LEAF, self.node_sums, found, partly,
+            self.rank, LARGEST_LEAF, self.node_sums, found, partly, *tally,
         )  # fmt: skip
         if partly.any():
-            self._add_parts(asked, partly, found)
+            self._add_parts(asked, partly, found, tally)
         found += self.anywhere
         left_out = np.flatnonzero(~self.herself[places])
         if len(left_out):
             rows = self.rule.tree.order[places[left_out]]
             found[left_out] += self.columns.gather(rows, np.empty((len(rows), self.columns.width)))
-        return found
+        return found, tally
 
-    def _add_parts(self, asked: Asked, partly: NDArray[np.bool_], found: FloatArray) -> None:
+    def _add_parts(self, asked: Asked, partly: NDArray[np.bool_], found: FloatArray, tally: Tally) -> None:
         """Add the lenders in leaves that lend in part: zeros and ones times columns."""
-        from coterie.neighbourhood.search import _kernels
+        from coterie.neighbourhood.masks import _kernels
 
         tree = self.rule.tree
         most = max(32, min(_LENDERS, _NUMBERS // self.columns.width) // 32 * 32)
@@ -194,7 +240,9 @@ class _Walk:
         held, who = np.empty((most, self.columns.width)), np.empty(len(found), dtype=np.int64)
         for ranks, begin, end in self._pieces(np.flatnonzero(partly.any(axis=0)), most):
             leaves = self.leaves[ranks]
-            n = _kernels.masks(tree, asked, self.rule.strict, leaves, ranks, begin, end, partly, mask, who)
+            n = _kernels.masks(
+                tree, asked, self.rule.strict, leaves, ranks, begin, end, partly, mask, who, *tally
+            )
             at = np.concatenate([np.arange(a, b) for a, b in zip(begin, end, strict=True)])
             rows = tree.order[at + np.repeat(tree.start[leaves], end - begin)]
             found[who[:n]] += mask[:n, : len(rows)] @ self.columns.gather(rows, held)
