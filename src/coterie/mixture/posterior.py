@@ -18,7 +18,7 @@ from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 from coterie.statistics import UserStatistics
 
-_CHUNK = 4096
+_CHUNK, _BLOCK = 4096, 256  # users whose sums are copied, and who are served, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,10 @@ def _sweep(users: Sums, given: tuple[Any, ...], found: Posterior, part: slice) -
     from coterie.mixture import _kernels
 
     sweep: Any = _kernels.posterior
-    sweep(
-        users.moment, users.gram, users.square, users.count, *given,
-        found.responsibility[part], found.theta[part], found.factor[part], found.own[part],
-    )  # fmt: skip
+    for start in range(0, len(users), _BLOCK):
+        some = slice(start, min(start + _BLOCK, len(users)))
+        here = slice(part.start + some.start, part.start + some.stop)
+        sweep(
+            users.moment[some], users.gram[some], users.square[some], users.count[some], *given,
+            found.responsibility[here], found.theta[here], found.factor[here], found.own[here],
+        )  # fmt: skip
