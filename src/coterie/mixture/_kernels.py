@@ -23,8 +23,7 @@ def expect(
 ) -> None:  # fmt: skip
     """Responsibilities of some users, and sums over them; see `_plain.expect`."""
     n_users, dim = moment.shape
-    size, n_parts = gram.shape[1], log_weight.shape[0]
-    n_points = n_parts - centre.shape[0]
+    size, n_parts, n_points = gram.shape[1], log_weight.shape[0], moments.shape[0]
     row, lower = np.empty((dim + size, LANES)), np.empty((size, LANES))
     along, shift, work = np.empty((dim, LANES)), np.empty((dim, LANES)), np.empty((2, LANES))
     residual, who, weight = np.empty((n_users, n_parts)), np.empty(LANES, dtype=np.int64), np.empty(LANES)
