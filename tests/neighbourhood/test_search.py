@@ -176,8 +176,8 @@ def test_walks_and_their_plain_twins(seed: int, largest: int) -> None:
 @given(seed=SEEDS, largest=st.sampled_from([1, 5, 40, 300]))
 def test_masks_and_their_plain_twin(seed: int, largest: int) -> None:
     """Some leaves of some queries, leaves cut after 32 members."""
-    from coterie.neighbourhood.masks import _kernels
-    from coterie.neighbourhood.masks import _plain as plain_masks
+    from coterie.neighbourhood.leaves import _kernels
+    from coterie.neighbourhood.leaves import _plain as plain_leaves
 
     hood, rng = drawn(seed, most=300).hood, np.random.default_rng(seed)
     finite = np.flatnonzero(np.isfinite(hood.slack[:-1]))
@@ -191,7 +191,7 @@ def test_masks_and_their_plain_twin(seed: int, largest: int) -> None:
     size = tree.stop[leaves] - tree.start[leaves]
     begin = np.where(size > 32, 32, 0)
     found = []
-    for masks in (_kernels.masks, plain_masks.masks):
+    for masks in (_kernels.masks, plain_leaves.masks):
         out, who = np.full((n, n), 7.0), np.zeros(n, np.int64)
         told = np.zeros(n, np.int64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
         rows = masks(
@@ -210,6 +210,13 @@ def test_masks_and_their_plain_twin(seed: int, largest: int) -> None:
         found.append((rows, out[:rows], who[:rows], *told))
     for compiled, plain in zip(*found, strict=True):
         np.testing.assert_array_equal(compiled, plain)
+    for leaf in leaves:
+        who, found = np.flatnonzero(rng.random(n) < 0.3)[:64], []
+        for lenders in (_kernels.leaf_lenders, plain_leaves.leaf_lenders):
+            one, two = np.zeros(64, np.uint64), np.zeros(64, np.uint64)
+            inside = lenders(tree, asked.everybody_in(tree), hood.strict, leaf, who, one, two)
+            found.append((inside, one[: len(who)], two[: len(who)]))
+        np.testing.assert_array_equal(found[0], found[1])
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -5,7 +5,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from coterie.neighbourhood.search._kernels import (
+from coterie.neighbourhood.leaves._kernels import (
     CHUNK,
     HIGH,
     LOW,
@@ -13,10 +13,11 @@ from coterie.neighbourhood.search._kernels import (
     ROOM,
     SIZE,
     approach,
-    distances,
-    squares,
+    piece,
+    side_by_side,
 )
-from coterie.neighbourhood.tree._kernels import VECTOR, distance, loose
+from coterie.neighbourhood.search._kernels import TILE, distances
+from coterie.neighbourhood.tree._kernels import distance, loose
 
 
 @nb.njit(nogil=True, cache=True)
@@ -25,7 +26,7 @@ def nearest_apart(tree: Any, asked: Any, itself: Any, begin: Any, end: Any, unde
 
     Slacks in the tree and of the queries are negative radii, limits 0: who "lends" is not apart.
     """
-    near, value = np.empty(tree.points.shape[1], np.float32), np.empty(CHUNK, np.float32)
+    near, value = np.empty((TILE, tree.points.shape[1]), np.float32), np.empty(CHUNK, np.float32)
     for t in range(len(begin)):
         _tile(tree, asked, itself, begin[t], end[t], under, best, near, value)
 
@@ -63,8 +64,7 @@ def _tile(
             continue
         child = tree.child[node]
         if child < 0:
-            for p in range(left):
-                _leaf(tree, asked, who[top + 1, p], itself, node, under, best, near, value)
+            _leaf(tree, asked, who[top + 1, :left], itself, node, under, best, near, value)
             continue
         one, two = loose(middle, 0, tree.centre, child), loose(middle, 0, tree.centre, child + 1)
         if under:
@@ -79,42 +79,52 @@ def _tile(
 
 @nb.njit(nogil=True, cache=True)
 def _leaf(
-    tree: Any, asked: Any, i: int, itself: Any, leaf: int, under: bool, best: Any, near: Any, value: Any
+    tree: Any, asked: Any, who: Any, itself: Any, leaf: int, under: bool, best: Any, near: Any, value: Any
 ) -> None:
-    """Let the members of a leaf lower the gap of one query."""
-    a, b, laid = tree.start[leaf], tree.stop[leaf], tree.laid[leaf]
-    s, own = asked.slack[i], itself[i]
+    """Let the members of a leaf lower the gaps of some queries; rows of `near` are room for these."""
+    start, n, laid = tree.start[leaf], tree.stop[leaf] - tree.start[leaf], tree.laid[leaf]
+    points, slacks, limits, members, slack = asked.points, asked.slack, asked.limit, tree.points, tree.slack
+    key, key_cap, centre, bounds = tree.key, tree.key_cap, tree.centre, tree.bounds
     if tree.same[leaf]:
-        v = a + 1 if own == a else a
-        if v < b:
-            best[i] = _lower(asked.points, i, tree.points, v, s + tree.slack[v], under, best[i])
+        for i in who:
+            v = start + 1 if itself[i] == start else start
+            if v < start + n:
+                best[i] = _lower(points, i, members, v, slacks[i] + slack[v], under, best[i])
         return
-    at, margin = approach(
-        asked.points, i, s, asked.limit[i], tree.centre, tree.bounds, tree.key, tree.key_cap,
-        leaf, a, b, near,
-    )  # fmt: skip
-    width, dim = -(-(b - a) // VECTOR) * VECTOR, tree.points.shape[1]
-    far = 0.0 if np.isinf(best[i]) else best[i]
-    margin += np.float32((far + tree.bounds[leaf, SIZE] + abs(s)) ** 2 * 2.0**-19)
-    while at < b - a:
-        n = min(CHUNK, width - at)
-        squares(tree.beside, laid * dim + at, width, n, near, value)
-        beside = tree.slack32[laid + at : laid + at + n]
-        if _candidates(value[:n], beside, np.float32(s), np.float32(best[i]), under, margin):
-            for j in range(min(n, b - a - at)):
-                both = np.float32(s) + beside[j]
-                reach = np.float32(best[i]) - both if under else np.float32(best[i]) + both
-                if value[j] > reach * abs(reach) + margin or value[j] < both * abs(both) * -1 - margin:
-                    continue
-                v = a + at + j
-                if v != own:
-                    best[i] = _lower(asked.points, i, tree.points, v, s + tree.slack[v], under, best[i])
-        at += CHUNK
+    begin, margin, least = np.empty(len(who), np.int64), np.empty(len(who), np.float32), n
+    for q in range(len(who)):
+        i = who[q]
+        begin[q], margin[q] = approach(
+            points, i, slacks[i], limits[i], centre, bounds, key, key_cap, leaf, start, start + n, near, q
+        )
+        far = 0.0 if np.isinf(best[i]) else best[i]
+        margin[q] += np.float32((far + bounds[leaf, SIZE] + abs(slacks[i])) ** 2 * 2.0**-19)
+        least = min(least, begin[q])
+    for at in range(least, n, CHUNK):
+        beside = piece(tree.beside, laid, n, at, min(CHUNK, n - at), points.shape[1])
+        some, slack32 = value[: beside.shape[1]], tree.slack32[laid + at : laid + at + beside.shape[1]]
+        for q in range(len(who)):
+            if begin[q] > at:
+                continue
+            i, s = who[q], np.float32(slacks[who[q]])
+            side_by_side(beside, near, q, some)
+            if _candidates(some, slack32, s, np.float32(best[i]), under, margin[q]):
+                for j in range(min(CHUNK, n - at)):
+                    both, v = s + slack32[j], start + at + j
+                    if v != itself[i] and _may_be(some[j], both, np.float32(best[i]), under, margin[q]):
+                        best[i] = _lower(points, i, members, v, slacks[i] + slack[v], under, best[i])
+
+
+@nb.njit(nogil=True, cache=True)
+def _may_be(square: Any, both: Any, best: Any, under: bool, margin: Any) -> Any:
+    """Whether a member at this squared distance may be apart and nearer than the best so far."""
+    reach = best - both if under else best + both
+    return (square <= reach * abs(reach) + margin) & (square >= both * abs(both) * -1 - margin)
 
 
 @nb.njit(nogil=True, cache=True)
 def _candidates(value: Any, slack: Any, s: Any, best: Any, under: bool, margin: Any) -> int:
-    """How many members may be apart and nearer than the best so far."""
+    """How many members may be."""
     found, sign = 0, np.float32(-1.0 if under else 1.0)
     for j in range(len(value)):
         both = s + slack[j]

@@ -4,16 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.neighbourhood.tree._plain import pairwise
-
-
-def lending(tree: Any, asked: Any, strict: bool) -> Any:
-    """Who lends to each query (q, n): distance + both slacks below the query's limit and the lender's cap."""
-    left = np.empty((len(asked.points), len(tree.points)))
-    pairwise(asked.points, tree.points.T, left)
-    left += asked.slack[:, np.newaxis] + tree.slack
-    limit = np.minimum(asked.limit[:, np.newaxis], tree.cap)
-    return left < limit if strict else left <= limit
+from coterie.neighbourhood.leaves._plain import lending
 
 
 def fingerprints(

@@ -232,7 +232,7 @@ class _Walk:
 
     def _add_parts(self, asked: Asked, partly: NDArray[np.bool_], found: FloatArray, tally: Tally) -> None:
         """Add the lenders in leaves that lend in part: zeros and ones times columns."""
-        from coterie.neighbourhood.masks import _kernels
+        from coterie.neighbourhood.leaves import _kernels
 
         tree = self.rule.tree
         most = max(32, min(_LENDERS, _NUMBERS // self.columns.width) // 32 * 32)

@@ -1,1 +1,0 @@
-"""Who lends among the members of leaves that lend in part, as zeros and ones."""
