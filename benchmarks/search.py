@@ -16,10 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.harness import Claim, Measurement, Result, isolated
+from benchmarks.harness import Claim, Measurement, Result, interleaved, isolated, ratio
 
 from coterie.neighbourhood import Metric
+from coterie.neighbourhood.distances import DENSE_BELOW
 from coterie.neighbourhood.neighbourhood import Groups
+from coterie.progress import silent
 
 DIM, SPREAD, PER_CLUSTER = 20, 0.01, 1000
 CASES = {"40 %": 0.4, "95 %": 0.95, "160 %": 1.6, "no clusters": None}
@@ -57,9 +59,7 @@ def run(*, quick: bool = False) -> Result:
                 claims.append(Claim(text, faster, _LEAST[label], at_least=True))
         low, high = sizes[-2], sizes[-1]
         growth = math.log(seconds[high] / seconds[low]) / math.log(high / low)
-        measurements.append(
-            Measurement(f"growth exponent, {label}", f"{low:,} to {high:,}", growth, growth, 1)
-        )
+        growths.append(f"{label} {growth:.2f}")
     if not quick:
         with tempfile.TemporaryDirectory() as held:
             told = Path(held) / "seconds"
@@ -70,7 +70,31 @@ def run(*, quick: bool = False) -> Result:
         claims.append(Claim("1,000,000 users at 95 %: seconds", seconds_of_all, 30))
         claims.append(Claim("1,000,000 users at 95 %: peak GiB", peak / 1024, 6))
     note = f"Growth exponents of the search from {sizes[-2]:,} to {sizes[-1]:,} users: {', '.join(growths)}."
-    return Result("search", measurements, claims, {"d": DIM, "users per cluster": PER_CLUSTER}, (note,))
+    notes = (note, crossover((500, 1000) if quick else (500, 1000, 1500, 2000)))
+    return Result("search", measurements, claims, {"d": DIM, "users per cluster": PER_CLUSTER}, notes)
+
+
+def crossover(sizes: tuple[int, ...]) -> str:
+    """How much faster than comparing all pairs the tree is, below and above the size where it takes over."""
+    found = [
+        f"{label} {n_users:,} users {_times_faster(case_of(label, n_users)):.2g}"
+        for label in ("95 %", "no clusters")
+        for n_users in sizes
+    ]
+    return (
+        f"All pairs are compared below {DENSE_BELOW:,} users. How many times faster the tree is than that: "
+        f"{', '.join(found)}."
+    )
+
+
+def _times_faster(case: Case) -> float:
+    """The library's tree against its comparing all pairs."""
+    hood = hood_of(case)
+    ways = {
+        "all": lambda: hood._dense(case.columns, silent),
+        "tree": lambda: hood._by_tree(case.columns, silent, None),
+    }
+    return ratio(interleaved(ways, rounds=7), "all", "tree")
 
 
 def case_of(label: str, n_users: int, n_clusters: int | None = None) -> Case:
@@ -97,14 +121,16 @@ def _width(members: Floats) -> float:
     return math.sqrt(float(np.max(squares[:, np.newaxis] + squares - 2 * outer @ outer.T)))
 
 
-def ours(case: Case) -> Groups:
-    """The library's search: every radius a quarter of the threshold, every gap one and a half."""
+def hood_of(case: Case) -> Metric:
+    """Every radius a quarter of the threshold, every gap one and a half."""
     n = len(case.theta)
-    radius = np.full(n + 1, case.threshold / 4)
-    hood = Metric(
-        np.vstack([case.theta, np.zeros((1, DIM))]), radius, np.full(n + 1, 1.5 * case.threshold), strict=True
-    )
-    return hood.groups(case.columns)
+    theta, radius = np.vstack([case.theta, np.zeros((1, DIM))]), np.full(n + 1, case.threshold / 4)
+    return Metric(theta, radius, np.full(n + 1, 1.5 * case.threshold), strict=True)
+
+
+def ours(case: Case) -> Groups:
+    """The library's search."""
+    return hood_of(case).groups(case.columns)
 
 
 def dense(case: Case) -> float:

@@ -211,12 +211,12 @@ def test_masks_and_their_plain_twin(seed: int, largest: int) -> None:
     for compiled, plain in zip(*found, strict=True):
         np.testing.assert_array_equal(compiled, plain)
     for leaf in leaves:
-        who, found = np.flatnonzero(rng.random(n) < 0.3)[:64], []
+        who, both = np.flatnonzero(rng.random(n) < 0.3)[:64], []
         for lenders in (_kernels.leaf_lenders, plain_leaves.leaf_lenders):
             one, two = np.zeros(64, np.uint64), np.zeros(64, np.uint64)
             inside = lenders(tree, asked.everybody_in(tree), hood.strict, leaf, who, one, two)
-            found.append((inside, one[: len(who)], two[: len(who)]))
-        np.testing.assert_array_equal(found[0], found[1])
+            both.append((inside, one[: len(who)], two[: len(who)]))
+        np.testing.assert_array_equal(both[0], both[1])
 
 
 @pytest.mark.parametrize("seed", range(20))
