@@ -19,10 +19,13 @@ def main() -> None:
     series: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for one in found:
         users, _, label = one["case"].partition(" users, ")
+        label = label.rpartition(", ")[2]  # the million is in clusters of its own size
         if one["name"] in _STYLE and re.fullmatch(r"[\d,]+", users):
             points = series.setdefault(label, {}).setdefault(one["name"], [])
             points.append((int(users.replace(",", "")), one["seconds"]))
-    figure, axes = plt.subplots(1, len(series), figsize=(11, 3.2), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(series), figsize=(11, 3.0), sharex=True, sharey=True, layout="constrained"
+    )
     for axis, (label, lines) in zip(axes, series.items(), strict=True):
         for name, points in lines.items():
             colour, marker = _STYLE[name]

@@ -341,11 +341,11 @@ def test_without_data_everybody_is_joined_or_alone_at_once() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(400))
 def test_larger_instances_agree_with_the_plain_twins_and_for_any_threads(seed: int) -> None:
-    """Up to 4,000 users: fingerprints and gaps of all against every pair, sums against the dense product."""
+    """Up to 2,500 users: fingerprints and gaps of all against every pair, sums against the dense product."""
     from coterie.neighbourhood.apart import _kernels
     from coterie.neighbourhood.search.lenders import lenders_of
 
-    one = drawn(seed, most=4000)
+    one = drawn(seed, most=2500)
     if one.hood._odd():
         return
     hood = one.hood

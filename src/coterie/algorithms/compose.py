@@ -61,6 +61,8 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
     _warn_outside(slots, confidence, stats.dim)
     estimates = estimate(stats, confidence, scale, progress)
     neighbourhood = slots.edges.connect(estimates, progress)
+    radius = np.append(estimates.radius, estimates.empty_radius)
+    del estimates  # as large as the moments; the neighbourhood has what it needs of them
     pooled = pool(stats, neighbourhood, scale, progress)
     beta = slots.beta or PaperBeta(proof=slots.bonus.prior == "proof")
     decide = policy(pooled, slots.prior, confidence, stats.n_users, beta, reuse=True)
@@ -90,7 +92,7 @@ def fit(data: UserStatistics | Logs, slots: Slots, parameters: dict[str, Any], p
         features=stats.features,
         intercept=stats.intercept,
         report=report,
-        evidence=Evidence(stats, neighbourhood, np.append(estimates.radius, estimates.empty_radius)),
+        evidence=Evidence(stats, neighbourhood, radius),
     )
 
 

@@ -15,6 +15,7 @@ from coterie.packed import FloatArray
 DENSE_BELOW = 1000  # users: from there on the tree is the faster one, see docs/search.md
 _BLOCK_NUMBERS = 1 << 20  # distances held at a time (8 MiB)
 _SWEEPS = 8
+_ROWS = 1 << 16  # of differences held at a time
 
 
 def blocks(queries: FloatArray, points: FloatArray) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
@@ -40,9 +41,18 @@ def largest_found(points: FloatArray) -> float:
     """
     at, largest = points.mean(axis=0), -1.0
     for _ in range(_SWEEPS):
-        away = np.linalg.norm(points - at, axis=1)
+        away = _distances_to(at, points)
         far = int(away.argmax())
         if largest >= 0 and away[far] <= largest:
             break
         largest, at = (0.0 if largest < 0 else float(away[far])), points[far]
     return max(largest, 0.0)
+
+
+def _distances_to(at: FloatArray, points: FloatArray) -> FloatArray:
+    """Distance of each point to one."""
+    away = np.empty(len(points))
+    for begin in range(0, len(points), _ROWS):
+        part = slice(begin, begin + _ROWS)
+        away[part] = np.linalg.norm(points[part] - at, axis=1)
+    return away

@@ -102,6 +102,7 @@ class Metric:
             lenders = lenders_of(rule, progress, threads)
             group, first = lenders.groups()
             sums = sums_of(rule, first, lenders.count[first], columns, progress, threads)
+        del rule  # its tree is as large as the estimates, and what follows needs room for these
         n_pooled = lenders.count[first].astype(np.float64)
         idle = len(first) == 2 or n_pooled[:-1].max() == 1  # noqa: PLR2004
         n_pooled[-1] += 1
