@@ -118,7 +118,7 @@ def _arithmetic(rows: int, users: int) -> Found:
 
     def add() -> None:
         for _ in range(rows // n):
-            kernel(in_user_order(row), row, action, reward, np.empty(0), *sums)
+            kernel(*in_user_order([row]), [action], [reward], [], *sums)
 
     done = rows // n * n
     times = interleaved({"sums alone, one thread": add}, rounds=5)

@@ -1,5 +1,6 @@
 """Compiled kernels against their plain twins."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,17 @@ def test_accumulate(dim: int, weighted: bool) -> None:
     rng = np.random.default_rng(dim)
     row, reward = rng.integers(0, USERS, N), rng.normal(size=N)
     action = rng.normal(size=(N, dim))
-    weight = rng.integers(0, 3, N) * 0.5 if weighted else np.empty(0)
-    compiled, plain, order = sums(dim), sums(dim), in_user_order(row)
+    weight = rng.integers(0, 3, N) * 0.5
+    compiled, plain = sums(dim), sums(dim)
+    cuts = 0, 70, 71, N
+    row_of, actions, rewards, weights = (
+        [values[low:high] for low, high in pairwise(cuts)] for values in (row, action, reward, weight)
+    )
+    keys, code = in_user_order(row_of)
+    given = actions, rewards, weights if weighted else []
     for _ in range(2):
-        _kernels.accumulate_for(dim)(order, row, action, reward, weight, *compiled)
-        PLAIN(order, row, action, reward, weight, *plain)
+        _kernels.accumulate_for(dim)(keys, code, *given, *compiled)
+        PLAIN(keys, code, *given, *plain)
     for mine, other in zip(compiled, plain, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-13, atol=1e-13)
 
@@ -42,8 +49,9 @@ def test_the_plain_twin_by_hand() -> None:
     """Row (1, 2) with reward 3 and weight 2: 2, (6, 12), packed 2 (1, 2, 4), 18; squared norm 5; a row of
     weight 0 is left out."""
     count, moment, gram, square, longest = sums(2)
-    given = np.array([3, 3]), np.array([[1.0, 2.0], [9.0, 9.0]]), np.array([3.0, 1.0]), np.array([2.0, 0.0])
-    _plain.accumulate(np.array([0, 1]), *given, count, moment, gram, square, longest)
+    given = [np.array([[9.0, 9.0], [1.0, 2.0]])], [np.array([1.0, 3.0])], [np.array([0.0, 2.0])]
+    keys = np.array([3 << 1 | 0, 3 << 1 | 1])
+    _plain.accumulate(keys, (1, 1), *given, count, moment, gram, square, longest)
     assert longest[3] == longest.sum() == 5
     assert (count[3], moment[3].tolist(), gram[3].tolist(), square[3]) == (2, [6, 12], [2, 4, 8], 18)
     assert count.sum() == 2
@@ -65,10 +73,10 @@ def test_cutting_the_rows_makes_no_difference_to_the_last_bit(part: int) -> None
     rng = np.random.default_rng(0)
     row, action, reward = rng.integers(0, 4, N), rng.normal(size=(N, 4)), rng.normal(size=N)
     whole, parts = sums(4), sums(4)
-    _kernels.accumulate_for(4)(in_user_order(row), row, action, reward, np.empty(0), *whole)
+    _kernels.accumulate_for(4)(*in_user_order([row]), [action], [reward], [], *whole)
     for start in range(0, N, part):
-        order = start + in_user_order(row[start : start + part])
-        _kernels.accumulate_for(4)(order, row, action, reward, np.empty(0), *parts)
+        these = slice(start, start + part)
+        _kernels.accumulate_for(4)(*in_user_order([row[these]]), [action[these]], [reward[these]], [], *parts)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -87,7 +95,7 @@ def test_permute(width: int) -> None:
 def test_packed_rows_are_lower_triangles() -> None:
     """Against an outer product."""
     compiled, a = sums(3), np.array([[1.0, 2.0, 3.0]])
-    _kernels.accumulate_for(3)(np.array([0]), np.array([0]), a, np.ones(1), np.empty(0), *compiled)
+    _kernels.accumulate_for(3)(np.array([0]), (0, 0), [a], [np.ones(1)], [], *compiled)
     np.testing.assert_array_equal(compiled[2][0], pack(np.outer(a[0], a[0])))
 
 

@@ -116,16 +116,16 @@ def test_a_watcher_sees_every_batch_once_in_the_order_of_the_log(threads: int) -
 
 @pytest.mark.parametrize("numbers", [1, 700, 10_000])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_collecting_batches_makes_no_difference_to_the_last_bit(
+def test_holding_batches_makes_no_difference_to_the_last_bit(
     numbers: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """2,000 users, so that batches of 100 rows are collected: as many as there is room for, or none."""
+    """2,000 users, so that batches of 100 rows are held: as many as there is room for, or none."""
     user, action, reward, weight = log(6000, 3, 2000)
     columns = {"u": user, "r": reward, "w": weight, **{f"x{j}": action[:, j] for j in range(3)}}
     named: dict[str, Any] = {"user": "u", "reward": "r", "action": ["x0", "x1", "x2"]}
     named |= {"weight": "w"} if weighted else {}
     whole = ct.summarize(ct.read_logs(pa.table(columns), **named), threads=1)
-    monkeypatch.setattr("coterie.statistics.totals._COLLECTED", numbers)
+    monkeypatch.setattr("coterie.statistics.totals._HELD", numbers)
     other = ct.summarize(ct.read_logs(pa.table(columns), **named, batch_rows=100), threads=2)
     for name in ("users", "count", "moment", "packed_gram", "reward_square", "longest"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(other, name))

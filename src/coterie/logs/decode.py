@@ -17,8 +17,6 @@ from coterie.logs.batch import NULL_USER, Batch, Faults, Names
 from coterie.packed import FloatArray
 from coterie.user_ids import as_ids
 
-_TILE = 1 << 16  # numbers (512 KiB) that stay in the cache while they change from columns to rows
-
 ActionReader = Callable[[Any], tuple[FloatArray, Faults]]
 
 
@@ -152,21 +150,23 @@ def columns_reader(names: tuple[str, ...], *, lenient: bool = False) -> ActionRe
 
 
 def side_by_side(columns: Sequence[NDArray[Any]]) -> FloatArray:
-    """Matrix (n, d) of d columns, row after row in memory, made a tile at a time.
+    """Matrix (n, d) of d columns, row after row in memory.
 
     >>> side_by_side([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).tolist()
     [[1.0, 3.0], [2.0, 4.0]]
     """
-    n, dim = len(columns[0]), len(columns)
-    matrix = np.empty((n, dim))
-    step = max(16, _TILE // dim)
-    tile = np.empty((dim, step))
-    for start in range(0, n, step):
-        rows = matrix[start : start + step]
-        for j, column in enumerate(columns):
-            tile[j, : len(rows)] = column[start : start + step]
-        rows[:] = tile[:, : len(rows)].T
+    from coterie.logs import _kernels
+
+    matrix = _matrix(len(columns[0]), len(columns))
+    _kernels.side_by_side(columns, matrix)
     return matrix
+
+
+def _matrix(n: int, dim: int) -> FloatArray:
+    """Room for n vectors, from the memory that Arrow keeps at hand: new pages cost more than filling them."""
+    import pyarrow as pa
+
+    return np.frombuffer(pa.allocate_buffer(8 * n * dim), dtype=np.float64).reshape(n, dim)
 
 
 def _any_float(column: Any, name: str, lenient: bool) -> NDArray[Any]:

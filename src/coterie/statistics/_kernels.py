@@ -4,7 +4,7 @@ The dimension is a compile-time constant up to 32; the compiled code is cached o
 dimension.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,18 +12,27 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.statistics._prefetch import prefetch
+from coterie._memory import addresses, number, prefetch
 
 _LARGEST_CONSTANT_DIM = 32
 _AHEAD = 8  # rows between asking for one and using it
 _LINES = 64  # cache lines of a user's sums asked for; beyond, the processor has seen the pattern
 
 Accumulate = Callable[..., None]
+Arrays = Sequence[NDArray[np.float64]]
+Code = tuple[int, int]
 
 
 def accumulate_for(dim: int) -> Accumulate:
     """Kernel that adds rows sorted by user; see `_plain.accumulate` for what it does."""
-    return _compiled(dim if dim <= _LARGEST_CONSTANT_DIM else 0)
+    compiled = _compiled(dim if dim <= _LARGEST_CONSTANT_DIM else 0)
+
+    def accumulate(
+        keys: NDArray[np.int64], code: Code, action: Arrays, reward: Arrays, weight: Arrays, *sums: Any
+    ) -> None:
+        compiled(keys, *code, *map(addresses, (action, reward, weight)), *sums)
+
+    return accumulate
 
 
 def _given(dtype: Any, ndim: int) -> Any:
@@ -32,9 +41,8 @@ def _given(dtype: Any, ndim: int) -> Any:
 
 
 _ACCUMULATE = nb.void(
-    _given(nb.int64, 1), _given(nb.int64, 1), _given(nb.float64, 2), _given(nb.float64, 1),
-    _given(nb.float64, 1), nb.float64[::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[::1],
-    nb.float64[::1],
+    _given(nb.int64, 1), nb.int64, nb.int64, _given(nb.int64, 1), _given(nb.int64, 1), _given(nb.int64, 1),
+    nb.float64[::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[::1], nb.float64[::1],
 )  # fmt: skip
 
 
@@ -81,31 +89,33 @@ def _compiled(fixed: int) -> Accumulate:
 
     @nb.njit(_ACCUMULATE, nogil=True, cache=True, fastmath={"contract"})
     def accumulate(
-        order: Any, row: Any, action: Any, reward: Any, weight: Any, count: Any, moment: Any, gram: Any,
-        square: Any, longest: Any,
+        keys: Any, shift: int, bits: int, action: Any, reward: Any, weight: Any, count: Any, moment: Any,
+        gram: Any, square: Any, longest: Any,
     ) -> None:  # fmt: skip
         dim = fixed if fixed > 0 else moment.shape[1]
-        n = order.shape[0]
-        far, size = action.reshape(-1), gram.shape[1]
+        n, size, sums = keys.shape[0], gram.shape[1], gram.ctypes.data
+        parts, rows = (1 << (shift - bits)) - 1, (1 << bits) - 1
         a, w, r = np.zeros(4 * dim), np.zeros(4), np.zeros(4)
         start = 0
         while start < n:
-            u, m = row[order[start]], 0
-            while m < 4 and start < n and row[order[start]] == u:  # noqa: PLR2004
-                i = order[start]
+            u, m = keys[start] >> shift, 0
+            while m < 4 and start < n and keys[start] >> shift == u:  # noqa: PLR2004
+                p, i = (keys[start] >> bits) & parts, keys[start] & rows
                 if start + _AHEAD < n:
-                    coming = order[start + _AHEAD] * dim
+                    coming = keys[start + _AHEAD]
+                    q, j = (coming >> bits) & parts, coming & rows
                     for k in range(0, dim + 7, 8):
-                        prefetch(far, min(coming + k, coming + dim - 1))
-                w[m], r[m] = weight[i] if weight.shape[0] else 1.0, reward[i]
+                        prefetch(action[q], j * dim + min(k, dim - 1))
+                    prefetch(reward[q], j)
+                w[m], r[m] = number(weight[p], i) if weight.shape[0] else 1.0, number(reward[p], i)
                 for k in range(dim):
-                    a[m * dim + k] = action[i, k]
+                    a[m * dim + k] = number(action[p], i * dim + k)
                 start += 1
                 m += 1
-            if start + 1 < n and row[order[start + 1]] != u:
-                coming = row[order[start + 1]]
+            if start + 1 < n and keys[start + 1] >> shift != u:
+                coming = (keys[start + 1] >> shift) * size
                 for k in range(0, min(size, _LINES * 8), 8):
-                    prefetch(gram[coming], k)
+                    prefetch(sums, coming + k)
             for z in range(m, 4):
                 w[z] = r[z] = 0.0
                 a[z * dim : (z + 1) * dim] = 0.0

@@ -1,5 +1,6 @@
 """The plain twins of `_kernels.py`: the same results with loops that a reader can check."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,24 @@ from coterie.packed import pack
 
 
 def accumulate(
-    order: NDArray[np.int64], row: NDArray[np.int64], action: NDArray[Any], reward: NDArray[Any],
-    weight: NDArray[Any], count: NDArray[Any], moment: NDArray[Any], gram: NDArray[Any],
-    square: NDArray[Any], longest: NDArray[Any],
+    keys: NDArray[np.int64], code: tuple[int, int], action: Sequence[NDArray[Any]],
+    reward: Sequence[NDArray[Any]], weight: Sequence[NDArray[Any]], count: NDArray[Any],
+    moment: NDArray[Any], gram: NDArray[Any], square: NDArray[Any], longest: NDArray[Any],
 ) -> None:  # fmt: skip
-    """Add the rows that `order` names, in which the rows of a user stand together.
+    """Add the rows that `keys` name, in which the rows of a user stand together.
 
-    Row i adds `w`, `w r a`, `w a a'` (packed) and `w r^2` to user `row[i]`, whose
-    `longest` becomes the largest squared length of an action; an empty `weight` means 1
-    for each row, and a row of weight 0 is no row.
+    A key is user, part and row side by side: with `code` (s, b), user `key >> s`, and row i, its lowest b
+    bits, of part p, the bits between. That row of `action[p]`, `reward[p]` and `weight[p]` adds `w`,
+    `w r a`, `w a a'` (packed) and `w r^2` to the user, whose `longest` becomes the largest squared length
+    of an action; no weights mean 1 for each row, and a row of weight 0 is no row.
     """
-    for i in order:
-        u = row[i]
-        w = weight[i] if len(weight) else 1.0
+    shift, bits = code
+    for key in keys.tolist():
+        u, p, i = key >> shift, (key >> bits) % (1 << (shift - bits)), key % (1 << bits)
+        w = weight[p][i] if len(weight) else 1.0
         if w == 0:
             continue
-        a, r = action[i], reward[i]
+        a, r = action[p][i], reward[p][i]
         longest[u] = max(longest[u], a @ a)
         count[u] += w
         moment[u] += w * r * a

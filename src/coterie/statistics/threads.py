@@ -27,11 +27,13 @@ def add_rows(
     from coterie.statistics import _kernels
 
     kernel = _kernels.accumulate_for(action.shape[1])
-    row = np.ascontiguousarray(row, dtype=np.int64)
-    given = (row, np.ascontiguousarray(action), np.ascontiguousarray(reward), np.ascontiguousarray(weight))
-    order = in_user_order(row)
-    with ThreadPoolExecutor(default_threads()) as pool:
-        parts = shards(row[order], default_threads())
-        running = [pool.submit(kernel, order[part], *given, *sums) for part in parts]
+    keys, code = in_user_order([np.asarray(row, dtype=np.int64)])
+    weights = [np.ascontiguousarray(weight)] if len(weight) else []
+    given = [np.ascontiguousarray(action)], [np.ascontiguousarray(reward)], weights
+    threads = default_threads()
+    with ThreadPoolExecutor(threads) as pool:
+        running = [
+            pool.submit(kernel, keys[part], code, *given, *sums) for part in shards(keys, threads, code)
+        ]
         for shard in running:
             shard.result()

@@ -6,13 +6,15 @@ Paper: the sums in the equation for M_u and b_u.
 Next: `sums`, which names the rows.
 
 Rows are sorted by user and the users shared out among the threads. Where there are many users, batches are
-collected until a user has a few rows, so that her sums, which are then far from the processor, are fetched
+held until a user has a few rows, so that her sums, which are then far from the processor, are fetched
 once for all of them. A user's rows are added in the order of the log, one after the other, whatever the
 batches and the threads: the sums do not depend on these to the last bit.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +22,10 @@ from numpy.typing import NDArray
 from coterie.logs import Batch
 from coterie.packed import FloatArray, packed_size
 
-_NO_WEIGHT = np.empty(0)
-_ROWS_PER_USER = 4  # that are collected, memory permitting
-_COLLECTED = 1 << 24  # numbers (128 MiB) collected, twice: one part is added, one collected
-_GROWTH = 1.25
+_ROWS_PER_USER = 8  # that are held, memory permitting
+_HELD = 1 << 25  # numbers (256 MiB) held at most, but for the last batch
 
-Given = tuple[NDArray[np.int64], FloatArray, FloatArray, FloatArray]
+Code = tuple[int, int]
 
 
 class Totals:
@@ -38,34 +38,25 @@ class Totals:
         self._kernel = _kernels.accumulate_for(dim)
         self._pool, self._threads = pool, threads
         shapes = ((), (dim,), (packed_size(dim),), (), ())
-        self._arrays = tuple(np.zeros((64, *shape)) for shape in shapes)
+        self._arrays = tuple(np.zeros((0, *shape)) for shape in shapes)
         self._running: list[Future[None]] = []
-        self._rows_at_most = max(1, _COLLECTED // (dim + 3))
-        self._rooms: list[Given] = []
-        self._collected = 0
-        self._n_users = 0
+        self._rows_at_most = max(1, _HELD // (dim + 3))
+        self._held: list[tuple[NDArray[Any], ...]] = []
+        self._n_held = self._n_users = 0
 
     def add(self, row: NDArray[np.int64], n_users: int, batch: Batch) -> None:
         """Add a batch whose rows belong to these users, of whom there are `n_users` by now."""
         self._n_users = n_users
-        given = (row, batch.action, batch.reward, _NO_WEIGHT if batch.weight is None else batch.weight)
-        enough = min(_ROWS_PER_USER * n_users, self._rows_at_most)
-        if not self._collected and len(row) >= enough:
-            self._start(given)
-            return
-        if self._collected + len(row) > self._rows_at_most:
-            self._flush()
-        self._collect(given)
-        if self._collected >= enough:
+        weight = () if batch.weight is None else (batch.weight,)
+        self._held.append((row, *map(np.ascontiguousarray, (batch.action, batch.reward, *weight))))
+        self._n_held += len(row)
+        if self._n_held >= min(_ROWS_PER_USER * n_users, self._rows_at_most):
             self._flush()
 
     def finish(self, order: NDArray[np.int64]) -> tuple[FloatArray, ...]:
         """The arrays, rows in this order, which takes no second copy of the large one."""
         self._flush()
         self._settle()
-        self._rooms = []
-        for array in self._arrays:
-            array.resize((len(order), *array.shape[1:]), refcheck=False)
         if not np.array_equal(order, np.arange(len(order))):
             parts = [part for array in self._arrays for part in self._columns(array)]
             list(self._pool.map(lambda part: self._kernels.permute(order, part), parts))
@@ -76,50 +67,23 @@ class Totals:
         flat = array.reshape(len(array), -1)
         return [part for part in np.array_split(flat, self._threads, axis=1) if part.shape[1]]
 
-    def _collect(self, given: Given) -> None:
-        if not self._rooms:
-            self._rooms = [self._room(given), self._room(given)]
-        n = len(given[0])
-        if n > len(self._rooms[0][0]):  # a batch too large to be collected with others
-            self._start(given)
-            return
-        for room, values in zip(self._rooms[0], given, strict=True):
-            if len(values):
-                room[self._collected : self._collected + n] = values
-        self._collected += n
-
-    def _room(self, given: Given) -> Given:
-        """Empty arrays like the given ones, of the largest length; memory is taken as they are filled."""
-        n = self._rows_at_most
-        row, action, reward, weight = given
-        return (
-            np.empty(n, row.dtype),
-            np.empty((n, action.shape[1])),
-            np.empty(n, reward.dtype),
-            np.empty(n) if len(weight) else _NO_WEIGHT,
-        )
-
     def _flush(self) -> None:
-        """Begin to add what was collected, and collect elsewhere."""
-        if self._collected:
-            row, action, reward, weight = self._rooms[0]
-            n = self._collected
-            self._start((row[:n], action[:n], reward[:n], weight[:n]))
-            self._rooms.reverse()
-            self._collected = 0
-
-    def _start(self, given: Given) -> None:
-        """Begin to add rows, once those before are."""
-        row, action, reward, weight = given
-        order = in_user_order(row)
+        """Begin to add the rows held, once those before are."""
+        held, self._held, self._n_held = self._held, [], 0
+        if not held:
+            return
+        rows, action, reward, *weight = (list(arrays) for arrays in zip(*held, strict=True))
+        keys, code = in_user_order(rows)
         self._settle()
         if self._n_users > len(self._arrays[0]):
             self._grow()
-        ready = (row, np.ascontiguousarray(action), np.ascontiguousarray(reward), weight)
+        given = action, reward, *(weight or [[]])
         self._running = [
-            self._pool.submit(self._kernel, order[part], *ready, *self._arrays)
-            for part in shards(row[order], self._threads)
+            self._pool.submit(self._kernel, keys[part], code, *given, *self._arrays)
+            for part in shards(keys, self._threads, code)
         ]
+        if len(rows) > 1:  # much memory, which is given back before more is taken
+            self._settle()
 
     def _settle(self) -> None:
         for running in self._running:
@@ -128,31 +92,39 @@ class Totals:
 
     def _grow(self) -> None:
         """Room for the users, by moving pages rather than by a second copy where the system can."""
-        n = max(self._n_users, int(_GROWTH * len(self._arrays[0])))
         for array in self._arrays:
-            array.resize((n, *array.shape[1:]), refcheck=False)
+            array.resize((self._n_users, *array.shape[1:]), refcheck=False)
 
 
-def in_user_order(row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions sorted by row, equal ones in their own order.
+def in_user_order(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], Code]:
+    """Keys of the rows of several parts, sorted by user, a user's in their own order, and their code.
 
-    >>> in_user_order(np.array([5, 0, 5, 0])).tolist()
-    [1, 3, 0, 2]
+    `rows` has the user of each row; see `_plain.accumulate` for what a key is.
+
+    >>> keys, (shift, bits) = in_user_order([np.array([5, 0]), np.array([5])])
+    >>> (keys >> shift).tolist(), (keys >> bits & 1).tolist(), (keys & 1).tolist()
+    ([0, 5, 5], [0, 0, 1], [1, 0, 0])
     """
-    bits = np.int64(len(row)).item().bit_length()
-    keys = (row << bits) | np.arange(len(row))  # one sort of integers, several times faster than a stable one
+    bits = max(len(row) - 1 for row in rows).bit_length()
+    shift = bits + (len(rows) - 1).bit_length()
+    keys = np.concatenate(rows, dtype=np.int64)  # one sort of integers, several times faster than a stable one
+    keys <<= shift
+    start = 0
+    for part, row in enumerate(rows):
+        keys[start : start + len(row)] |= np.arange(len(row)) + (part << bits)
+        start += len(row)
     keys.sort()
-    return np.asarray(keys & ((1 << bits) - 1))
+    return keys, (shift, bits)
 
 
-def shards(ascending: NDArray[np.int64], n: int) -> list[slice]:
-    """At most `n` slices of ascending rows, about equal, none of which ends inside a run of equal ones.
+def shards(keys: NDArray[np.int64], n: int, code: Code = (0, 0)) -> list[slice]:
+    """At most `n` slices of sorted keys, about equal, none of which ends inside a run of one user's.
 
     >>> [(part.start, part.stop) for part in shards(np.array([0, 0, 0, 1, 2, 3]), 2)]
     [(0, 3), (3, 6)]
     """
-    if not len(ascending):
+    if not len(keys):
         return []
-    middle = ascending[[len(ascending) * at // n for at in range(1, n)]]
-    cuts = sorted({0, *np.searchsorted(ascending, middle).tolist(), len(ascending)})
+    first = keys[[len(keys) * at // n for at in range(1, n)]] >> code[0] << code[0]
+    cuts = sorted({0, *np.searchsorted(keys, first).tolist(), len(keys)})
     return [slice(low, high) for low, high in pairwise(cuts)]
