@@ -1,5 +1,7 @@
 """Ids and action vectors of every Arrow type, items, and what the decoders say of what they cannot read."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from tests.logs.rows import LARGE, LISTS, NAMED, REWARD, TABLE, TEXT, USERS, X, 
 import coterie as ct
 from coterie.errors import LogError
 from coterie.logs import read_items
+from coterie.logs.formats import Unread
+from coterie.logs.sources import Piece
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 
@@ -192,3 +196,27 @@ def test_items_of_a_csv_file_may_turn_decimal_late(tmp_path: Any) -> None:
     lines = [f"{i},1" for i in range(n)]
     (tmp_path / "items.csv").write_text("\n".join(["i,x", *lines, f"{n},0.5"]))
     assert read_items(tmp_path / "items.csv", "i").vectors[-2:].tolist() == [[1.0], [0.5]]
+
+
+@pytest.mark.parametrize(("n", "dim"), [(0, 2), (1, 1), (300, 20), (257, 33), (5, 100)])
+def test_columns_side_by_side_and_their_plain_twin(n: int, dim: int) -> None:
+    """Columns of 32 and of 64 bits, every other one with gaps between its numbers."""
+    from coterie.logs import _kernels, _plain
+
+    rng = np.random.default_rng(0)
+    columns = [
+        rng.normal(size=2 * n)[:: 1 + j % 2][:n].astype(np.float32 if j % 3 else np.float64)
+        for j in range(dim)
+    ]
+    mine, other = np.zeros((n, dim)), np.zeros((n, dim))
+    _kernels.side_by_side(columns, mine)
+    _plain.side_by_side(columns, other)
+    np.testing.assert_array_equal(mine, other)
+
+
+def test_pieces_are_read_by_several_threads_at_once() -> None:
+    """Each of two pieces waits, while it is read, for the other to be read as well."""
+    both = Barrier(2, timeout=20)
+    pieces = [Piece(Unread(1, both.wait), "here", at) for at in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(lambda piece: piece.rows, pieces)) == [0, 1]

@@ -33,10 +33,10 @@ def test_accumulate(dim: int, weighted: bool) -> None:
     weight = rng.integers(0, 3, N) * 0.5
     compiled, plain = sums(dim), sums(dim)
     cuts = 0, 70, 71, N
-    row_of, actions, rewards, weights = (
-        [values[low:high] for low, high in pairwise(cuts)] for values in (row, action, reward, weight)
+    actions, rewards, weights = (
+        [values[low:high] for low, high in pairwise(cuts)] for values in (action, reward, weight)
     )
-    keys, code = in_user_order(row_of)
+    keys, code = in_user_order([row[low:high] for low, high in pairwise(cuts)])
     given = actions, rewards, weights if weighted else []
     for _ in range(2):
         _kernels.accumulate_for(dim)(keys, code, *given, *compiled)
@@ -55,6 +55,13 @@ def test_the_plain_twin_by_hand() -> None:
     assert longest[3] == longest.sum() == 5
     assert (count[3], moment[3].tolist(), gram[3].tolist(), square[3]) == (2, [6, 12], [2, 4, 8], 18)
     assert count.sum() == 2
+
+
+def test_numbers_of_another_kind_are_refused() -> None:
+    """Their addresses would be read as something else."""
+    for odd in (np.ones((2, 3), np.float32), np.ones((3, 2)).T):
+        with pytest.raises(TypeError, match=r"float64 numbers that lie end to end"):
+            _kernels.accumulate_for(3)(np.array([0]), (1, 1), [odd], [np.ones(2)], [], *sums(3))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, 100])

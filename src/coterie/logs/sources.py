@@ -10,7 +10,6 @@ import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -29,10 +28,16 @@ class Piece:
     where: str
     first_row: int
 
-    @cached_property
+    @property
     def rows(self) -> Any:
-        """The rows as an Arrow record batch."""
-        return self.held.read() if isinstance(self.held, Unread) else self.held
+        """The rows as an Arrow record batch.
+
+        Not a `cached_property`, which before Python 3.12 has one lock for all pieces: they would be read
+        one after the other, whatever the number of threads.
+        """
+        if "_rows" not in vars(self):
+            vars(self)["_rows"] = self.held.read() if isinstance(self.held, Unread) else self.held
+        return vars(self)["_rows"]
 
 
 class Source(Protocol):

@@ -23,6 +23,7 @@ from coterie.logs import Batch
 from coterie.packed import FloatArray, packed_size
 
 _ROWS_PER_USER = 8  # that are held, memory permitting
+_SPARE = 1.25  # users that the first room is for, to those seen; who does not come takes no memory
 _HELD = 1 << 25  # numbers (256 MiB) held at most, but for the last batch
 
 Code = tuple[int, int]
@@ -37,8 +38,8 @@ class Totals:
         self._kernels = _kernels
         self._kernel = _kernels.accumulate_for(dim)
         self._pool, self._threads = pool, threads
-        shapes = ((), (dim,), (packed_size(dim),), (), ())
-        self._arrays = tuple(np.zeros((0, *shape)) for shape in shapes)
+        self._shapes = ((), (dim,), (packed_size(dim),), (), ())
+        self._arrays: tuple[FloatArray, ...] = ()
         self._running: list[Future[None]] = []
         self._rows_at_most = max(1, _HELD // (dim + 3))
         self._held: list[tuple[NDArray[Any], ...]] = []
@@ -57,6 +58,8 @@ class Totals:
         """The arrays, rows in this order, which takes no second copy of the large one."""
         self._flush()
         self._settle()
+        for array in self._arrays:
+            array.resize((len(order), *array.shape[1:]), refcheck=False)
         if not np.array_equal(order, np.arange(len(order))):
             parts = [part for array in self._arrays for part in self._columns(array)]
             list(self._pool.map(lambda part: self._kernels.permute(order, part), parts))
@@ -75,8 +78,7 @@ class Totals:
         rows, action, reward, *weight = (list(arrays) for arrays in zip(*held, strict=True))
         keys, code = in_user_order(rows)
         self._settle()
-        if self._n_users > len(self._arrays[0]):
-            self._grow()
+        self._make_room()
         given = action, reward, *(weight or [[]])
         self._running = [
             self._pool.submit(self._kernel, keys[part], code, *given, *self._arrays)
@@ -90,10 +92,17 @@ class Totals:
             running.result()
         self._running = []
 
-    def _grow(self) -> None:
-        """Room for the users, by moving pages rather than by a second copy where the system can."""
-        for array in self._arrays:
-            array.resize((self._n_users, *array.shape[1:]), refcheck=False)
+    def _make_room(self) -> None:
+        """Room for the users; the system fills the first with zeros when it is used, by the thread that does.
+
+        More is made by moving pages rather than by a second copy, where the system can.
+        """
+        if not self._arrays:
+            n = int(_SPARE * self._n_users)
+            self._arrays = tuple(np.zeros((n, *shape)) for shape in self._shapes)
+        elif self._n_users > len(self._arrays[0]):
+            for array in self._arrays:
+                array.resize((self._n_users, *array.shape[1:]), refcheck=False)
 
 
 def in_user_order(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], Code]:
@@ -107,7 +116,9 @@ def in_user_order(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64],
     """
     bits = max(len(row) - 1 for row in rows).bit_length()
     shift = bits + (len(rows) - 1).bit_length()
-    keys = np.concatenate(rows, dtype=np.int64)  # one sort of integers, several times faster than a stable one
+    keys = np.concatenate(
+        rows, dtype=np.int64
+    )  # one sort of integers, several times faster than a stable one
     keys <<= shift
     start = 0
     for part, row in enumerate(rows):
