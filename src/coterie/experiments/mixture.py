@@ -24,10 +24,12 @@ from coterie.experiments.cell import Row, run
 from coterie.experiments.datasets import file_of
 from coterie.experiments.methods import GREEDY, METHODS, Method, Training
 from coterie.experiments.settings import DATASETS, GAPS, Cell
+from coterie.mixture import points
+from coterie.mixture.expect import Sums
 from coterie.mixture.population import Population
 from coterie.model import Model
 from coterie.model.mixture_model import MixtureModel, served
-from coterie.packed import packed_size
+from coterie.packed import FloatArray, pack
 
 SIZES = (5_000, 10_000, 20_000, 30_000, 60_000, 100_000)
 
@@ -47,13 +49,26 @@ def _gaussian(training: Training) -> Model:
 
 def _knows_vectors(training: Training) -> Model:
     """The true preference vectors as points, equally likely: who has which is all there is to learn."""
+    return _with_population(training, points.at(points.Start(_vectors(training), 1.0), 0.05**2))
+
+
+def _from_vectors(training: Training) -> Model:
+    """Points learned from the rows, the search for them beginning at the true vectors."""
+    model = _learned(training)
+    users = Sums.of(training.stats, model.scale, np.flatnonzero(training.stats.count > 0))
+    dim = users.dim
+    beliefs = points.Beliefs.of(np.zeros(dim), pack(np.eye(dim)))
+    start = points.at(points.Start(_vectors(training), 1.0), 0.05**2)
+    return _with_population(training, points.learn(users, beliefs, start)[0])
+
+
+def _vectors(training: Training) -> FloatArray:
     truth = training.drawn.truth
     labels: Any = truth.labels
-    vectors = truth.theta[np.unique(labels, return_index=True)[1]]
-    k, size = len(vectors), packed_size(vectors.shape[1])
-    doubt = np.zeros((k, size))
-    noise = 0.05**2
-    population = Population(np.full(k, -np.log(k)), vectors, np.empty((0, size)), doubt, noise)
+    return np.asarray(truth.theta[np.unique(labels, return_index=True)[1]])
+
+
+def _with_population(training: Training, population: Population) -> Model:
     model = _learned(training)
     policy, evidence = served(training.stats, population, model.confidence, model.scale)
     return MixtureModel(
@@ -68,7 +83,7 @@ def _knows_vectors(training: Training) -> Model:
 
 
 def _with_noise(training: Training, name: str, **more: Any) -> Model:
-    """A method of the paper with its radii in the units of the noise that the log shows."""
+    """A method of the paper with its radii in the units of the noise that the log shows, unscaled."""
     given = training.settings(name)
     old: Confidence = given["confidence"]
     confidence = Confidence(
@@ -81,6 +96,11 @@ def _with_noise(training: Training, name: str, **more: Any) -> Model:
     return algorithm(**{**given, "confidence": confidence, **more}).fit(training.stats)
 
 
+def _validated(training: Training) -> Model:
+    """Off-C2LUB with the gap that explains rows held out best."""
+    return OffC2LUB(**training.settings("OffC2LUB"), gap="validate").fit(training.logs)
+
+
 def _noise_of(training: Training) -> float:
     """Estimated noise, the mixture's where users have too few rows of their own to tell."""
     return _learned(training).noise
@@ -88,15 +108,21 @@ def _noise_of(training: Training) -> float:
 
 _PAPER = ("Off-CLUB", *(f"Off-C2LUB@{gap:g}" for gap in GAPS))
 _POLICIES = ("Off-C2LUB_Underestimation", "Off-C2LUB_Overestimation")
-_OTHERS = ("Ridge_IND", "Ridge_IND_tuned", "Pooled", "Oracle")
+_OTHERS = (
+    "Ridge_IND", "Ridge_IND_tuned", "LCB_IND", "LinUCB_IND", "CLUB", "CLUB_tuned", "SCLUB", "SCLUB_tuned",
+    "DBSCAN_Improve", "XMeans_Improve", "ARMUL", "ARMUL_converged", "Pooled", "Oracle",
+)  # fmt: skip
 ROWS: dict[str, Method] = {
     "Mixture": Method(partial(_mixture, bonus=GREEDY)),
     "Mixture_LCB": Method(partial(_mixture, bonus=Bonus())),
     "Gaussian_EB": Method(_gaussian),
     "Knows_vectors": Method(_knows_vectors, clusters=True),
+    "From_vectors": Method(_from_vectors, clusters=True),
     **{name: METHODS[name] for name in (*_PAPER, *_POLICIES, *_OTHERS)},
-    "Off-CLUB_noise": Method(partial(_with_noise, name="OffCLUB")),
-    "Off-C2LUB_noise": Method(partial(_with_noise, name="OffC2LUB", gap="over")),
+    "Off-CLUB_noise": Method(partial(_with_noise, name="OffCLUB", graph_scale=1.0)),
+    "Off-CLUB_ellipsoid": Method(partial(_with_noise, name="OffCLUB", graph_scale=1.0, test="ellipsoid")),
+    "Off-C2LUB_noise": Method(partial(_with_noise, name="OffC2LUB", graph_scale=1.0, gap="over")),
+    "Off-C2LUB_validate": Method(_validated),
 }
 
 

@@ -12,7 +12,8 @@ from statistics import fmean
 
 from coterie.experiments.cell import Row
 
-_UNFAIR = ("Oracle", "Knows_vectors")
+_UNFAIR = ("Oracle", "Knows_vectors", "From_vectors")
+_NAMED = ("_noise", "_ellipsoid", "_validate")  # the paper's methods with an option that is not in the paper
 _OURS = ("Mixture", "Mixture_LCB")
 _MUCH = (20_000, 30_000)
 _SCARCE = 20_000  # up to here knowing the vectors is the yardstick, above knowing who is whose
@@ -33,7 +34,7 @@ def report(rows: Sequence[Row]) -> str:
                 means = means_of(some)
                 seeds = len({row.seed for row in some})
                 lines += ["", f"{dataset}, {distribution}, {seeds} seeds", *_table(means)]
-                lines += [] if distribution != "equal" else ["", *claims(dataset, means)]
+                lines += ["", *(claims(dataset, means) if distribution == "equal" else unlike(means))]
     return "\n".join(lines)
 
 
@@ -72,11 +73,21 @@ def claims(dataset: str, means: Means) -> list[str]:
     return lines
 
 
+def unlike(means: Means) -> list[str]:
+    """A line per claim where users are served unlike."""
+    lines = []
+    for size, row in means.items():
+        ours = row["Mixture"]
+        lines.append(_line(f"{size}: no worse than one Gaussian", ours / row["Gaussian_EB"], 1.0))
+        lines.append(_line(f"{size}: no worse than the paper's best", ours / _papers_best(row), 1.0))
+    return lines
+
+
 def _papers_best(row: dict[str, float]) -> float:
     return min(
         value
         for name, value in row.items()
-        if name.startswith(("Off-CLUB", "Off-C2LUB")) and not name.endswith(("_noise", "_ellipsoid"))
+        if name.startswith(("Off-CLUB", "Off-C2LUB")) and not name.endswith(_NAMED)
     )
 
 

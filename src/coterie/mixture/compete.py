@@ -16,23 +16,25 @@ from coterie import packed
 from coterie.mixture import gaussians
 from coterie.mixture.expect import Sums, expect
 from coterie.mixture.gaussians import Schedule
-from coterie.mixture.points import Beliefs, Search, Start
+from coterie.mixture.leaders import leaders
+from coterie.mixture.points import Beliefs, Found, Search, Start
 from coterie.mixture.population import Population
 from coterie.mixture.posterior import posterior_of
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
 Kind = Literal["points", "gaussian", "gaussians"]
-Found = tuple[Population, float]
 KINDS: tuple[Kind, ...] = ("points", "gaussian", "gaussians")
 
 _BROADER = 4.0  # how much wider than its own error the mean of the centres is believed to be
-_POINTS = ((20, 0.1), (20, 0.2), (40, 0.2))  # components and heat of each first start
+_UNSEEN = 0.1  # part of a round spread in what is believed about centres: a few do not show every direction
+_SCATTERED = 40  # users at whom points begin that part as they cool
 _AGAIN = (0.6, 1.0, 0.8, 0.6)  # heats at which points go on with as many new ones among them
 _COSTLY = 40  # from so many points on, fewer of these are tried
 _NEW = 10  # least number of new ones
 _ROUNDS = 8
 _WORTH = 1e-4  # least gain, as a share of the bound, that is worth another round
+_PROMISING = 0.9  # share of what the others explain that points must reach to be worth looking further
 _PROMISE = 2.0  # given up once so many times the last gain does not reach the others' evidence
 _ROUNDER = (0.3, 1.0, 3.0, 10.0, 100.0)  # weight of a round spread, beside what the rows tell of it
 _PULL = 10.0  # users' worth of the one Gaussian's spread that every spread is drawn to
@@ -94,7 +96,9 @@ def compete(users: Sums, settings: Settings, progress: Progress = silent) -> Con
     )
     progress("learning the population", 2, 4)
     if "points" in settings.kinds:
-        limit = max(whole.evidence, -np.inf if parts is None else parts[1])
+        limit = max(
+            (evidence for _, evidence in (*found.values(), *([parts] if parts else ()))), default=-np.inf
+        )
         found["points"] = _best_points(users, whole, limit, settings, rng)
     progress("learning the population", 3, 4)
     if several:
@@ -144,14 +148,20 @@ def _best_points(
 ) -> Found:
     """Points from several starts, then with new ones among them for as long as that gains."""
     doubt = gaussians.with_doubt(users, whole.population, settings.reach).doubt[0]
-    beliefs = Beliefs.of(whole.population.centre[0], whole.population.spread[0] + _BROADER * doubt)
-    search = Search(users, beliefs, settings.noise is not None, settings.threads)
+    round_one = _rounded(whole.population).spread[0]
+    spread = whole.population.spread[0] + _BROADER * doubt + _UNSEEN * round_one
+    beliefs = Beliefs.of(whole.population.centre[0], spread)
+    search = Search(users, beliefs, settings.noise is not None, settings.threads, limit)
 
     def some(k: int) -> FloatArray:
         return whole.theta[rng.choice(len(users), min(len(users), k), replace=False)]
 
-    starts = [Start(some(k), heat) for k, heat in _POINTS]
-    best = search.best([*starts, Start(whole.population.centre, 1.0)], whole.population.noise)
+    led = leaders(posterior_of(users, whole.population))
+    alike = search.best([Start(whole.population.centre, 1.0)], whole.population.noise)
+    starts = [Start(led, 1.0), Start(led, 0.6), Start(some(_SCATTERED), 0.2)]
+    best = max(alike, search.best(starts, whole.population.noise), key=lambda found: found[1])
+    if best[1] - alike[1] < _PROMISING * (limit - alike[1]):
+        return best
     for _ in range(_ROUNDS):
         here = best[0].centre
         more = [Start(np.vstack([here, some(max(_NEW, len(here)))]), heat) for heat in _heats(len(here))]
@@ -210,7 +220,7 @@ def _around(users: Sums, whole: _Whole, exact: Found, settings: Settings) -> Fou
     k = around.n_components
     if not 1 < k <= _MOST_AROUND_POINTS:
         return None
-    spread = np.repeat(_TIGHT * whole.population.spread, k, axis=0)
+    spread = np.repeat(_TIGHT * _rounded(whole.population).spread, k, axis=0)
     population = replace(around, spread=spread, doubt=np.zeros_like(spread))
     certain = replace(around, doubt=np.zeros_like(spread))
     centres = max(expect(users, certain).evidence - bound, 0.0)  # what the points paid for their centres

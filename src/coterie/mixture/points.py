@@ -15,6 +15,7 @@ import numpy as np
 from coterie import packed
 from coterie.mixture.expect import Expected, Sums, expect
 from coterie.mixture.gaussians import least_noise
+from coterie.mixture.merges import joined
 from coterie.mixture.population import Population, inverse
 from coterie.packed import FloatArray
 
@@ -66,7 +67,9 @@ class Schedule:
     gain: float
 
 
-_TRIAL, _FINAL = Schedule(40, 5e-5), Schedule(150, 1e-6)
+_TRIAL, _BRIEF, _FINAL = Schedule(40, 5e-5), Schedule(10, 1e-4), Schedule(150, 1e-6)
+_PATIENCE = 20  # rounds of pairs made one, each gaining like the last, that may be needed to win
+Found = tuple[Population, float]
 
 
 def at(start: Start, noise: float) -> Population:
@@ -161,63 +164,42 @@ def _weights_divergence(alpha: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Attempts side by side; the number of threads changes nothing."""
+    """Attempts side by side; the number of threads changes nothing. `limit` is the others' evidence."""
 
     users: Sums
     beliefs: Beliefs
     known: bool
     threads: int
+    limit: float = -np.inf
 
-    def best(self, starts: list[Start], noise: float) -> tuple[Population, float]:
+    def best(self, starts: list[Start], noise: float) -> Found:
         """The attempt with the largest bound after a trial, the first if several."""
 
-        def trial(start: Start) -> tuple[Population, float]:
-            population = at(start, noise)
-            return learn(
-                self.users, self.beliefs, population, heat=start.heat, schedule=_TRIAL, known=self.known
-            )
+        def trial(start: Start) -> Found:
+            return self._merged(self._learn(at(start, noise), start.heat, _TRIAL), _BRIEF)
 
         with ThreadPoolExecutor(self.threads) as pool:
             return max(pool.map(trial, starts), key=lambda found: found[1])
 
-    def final(self, found: tuple[Population, float]) -> tuple[Population, float]:
-        """Learned to the end, and with the nearest two points as one for as long as that explains more."""
-        last = learn(self.users, self.beliefs, found[0], known=self.known)
-        best = max(found, last, key=lambda one: one[1])
-        while (pair := nearest(best[0])) is not None:
-            fewer = without(best[0], pair)
-            merged = learn(self.users, self.beliefs, fewer, known=self.known)
-            if merged[1] <= best[1]:
-                break
-            best = merged
-        return best
+    def final(self, found: Found) -> Found:
+        """Learned to the end, and with points made one for as long as that explains more."""
+        last = self._learn(found[0], 1.0, _FINAL)
+        return self._merged(max(found, last, key=lambda one: one[1]), _FINAL, at_a_loss=True)
 
+    def _learn(self, population: Population, heat: float, schedule: Schedule) -> Found:
+        return learn(self.users, self.beliefs, population, heat=heat, schedule=schedule, known=self.known)
 
-def nearest(population: Population) -> int | None:
-    r"""Smaller of the two points that are nearest beside what is not known about them, None if there is one.
-
-    .. math:: (c_j - c_k)' (C_j + C_k)^{-1} (c_j - c_k)
-    """
-    k = population.n_components
-    doubt = packed.unpack(population.doubt)
-    closest, pair = np.inf, None
-    for j in range(k - 1):
-        away = population.centre[j] - population.centre[j + 1 :]
-        solved = np.linalg.solve(doubt[j] + doubt[j + 1 :], away[:, :, np.newaxis])[:, :, 0]
-        distance = np.einsum("ki,ki->k", away, solved)
-        other = int(distance.argmin())
-        if distance[other] < closest:
-            light = population.log_weight[j] < population.log_weight[j + 1 + other]
-            closest, pair = float(distance[other]), j if light else j + 1 + other
-    return pair
-
-
-def without(population: Population, component: int) -> Population:
-    """The same without one component."""
-    stay = np.arange(population.n_components) != component
-    return replace(
-        population,
-        log_weight=population.log_weight[stay],
-        centre=population.centre[stay],
-        doubt=population.doubt[stay],
-    )
+    def _merged(self, best: Found, schedule: Schedule, *, at_a_loss: bool = False) -> Found:
+        """Pairs of points made one and learned again, for as long as the bound gains."""
+        while True:
+            seen = expect(self.users, best[0])
+            fewer = joined(best[0], seen, self.beliefs.mean, self.beliefs.precision, at_a_loss=at_a_loss)
+            if fewer is None:
+                return best
+            tried = self._learn(fewer, 1.0, schedule)
+            gain = tried[1] - best[1]
+            if gain <= 0:
+                return best
+            best = tried
+            if best[1] + _PATIENCE * gain < self.limit:
+                return best
