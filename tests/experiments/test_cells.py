@@ -98,27 +98,38 @@ def test_gaps_are_those_of_decisions_and_their_standard_errors() -> None:
     assert gaps["alone"] == gaps["again"] != gaps["pooled"]
 
 
-@pytest.mark.parametrize("sign", [-1.0, 0.0, 1.0])
-@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("candidates", [1, 5, 8, 20])
 @pytest.mark.parametrize("dim", [1, 6, 7])
-def test_the_kernel_and_its_twin_lose_the_same(sign: float, squared: bool, dim: int) -> None:
+def test_the_kernel_and_its_twin_lose_the_same(candidates: int, dim: int) -> None:
+    """Models of all signs and norms; the seventh serves user 0 as the second does, and shares factors."""
     rng = np.random.default_rng(3)
-    n, candidates, groups = 40, 5, 4
-    wild = rng.standard_normal((groups, 9, dim))
-    factor = pack(
-        np.asarray(np.linalg.cholesky(wild.swapaxes(1, 2) @ wild + 0.1 * np.eye(dim)), dtype=np.float64)
+    n_users, rows = 5, 9
+    wild = rng.standard_normal((rows, 9, dim))
+    lower = np.linalg.cholesky(wild.swapaxes(1, 2) @ wild + 0.1 * np.eye(dim))
+    lower[:, range(dim), range(dim)] = 1 / lower[:, range(dim), range(dim)]
+    row = rng.integers(0, rows, (n_users, 7))
+    row[:, 6] = row[:, 1]
+    first, alike = np.tile(np.arange(7), (n_users, 1)), np.tile(np.arange(7), (n_users, 1))
+    first[0, 6], alike[:, 6] = 1, 1
+    tables = _plain.AllServed(
+        row=row,
+        first=first,
+        alike=alike,
+        theta=rng.standard_normal((rows, dim)),
+        factor=pack(np.asarray(lower, dtype=np.float64)),
+        wide=np.array([0.0, 0.01, 1.0, 30.0, 0.1, 0.3, 0.5, 1.0, 2.0]),
+        sign=np.array([0.0, -1.0, -1.0, 1.0, 1.0, 0.0, -1.0]),
+        squared=np.array([True, False, True, False, True, False, False]),
     )
-    given = rng.integers(0, groups, n), rng.standard_normal((n, candidates, dim))
-    theta, wide = rng.standard_normal((groups, dim)), np.array([0.0, 0.01, 1.0, 30.0])
-    lost = {}
-    for twin in (_kernels, _plain):
-        turned, value, out = np.empty((n, dim, candidates)), np.empty((n, candidates)), np.full(n, -1.0)
-        twin.turn(given[1], theta[given[0]], turned, value)
-        lose = _plain.lose if twin is _plain else _kernels.lose_for(dim, candidates)
-        lose(np.arange(1, n), given[0], turned, value, theta[::-1].copy(), factor, wide, sign, squared, out)
-        lost[twin] = out
-    assert lost[_kernels] == pytest.approx(lost[_plain], abs=1e-12)
-    assert lost[_plain][0] == -1
+    user, truth = rng.integers(0, n_users, 40), rng.standard_normal((n_users, dim))
+    given = user, rng.standard_normal((40, candidates, dim)), truth, tables
+    sums = {}
+    for twin, ask in (("plain", _plain.ask), ("compiled", _kernels.ask_for(dim, candidates))):
+        sums[twin] = np.ones(8), np.ones(8)  # one more than there are models: not touched
+        ask(*given, *sums[twin])
+    for plain, compiled in zip(sums["plain"], sums["compiled"], strict=True):
+        assert compiled == pytest.approx(plain, abs=1e-12)
+        assert plain[7] == 1 and (plain[:7] > 1).all() == (candidates > 1)
 
 
 def test_one_model_serves_all_gaps_that_join_nobody() -> None:

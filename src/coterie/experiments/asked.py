@@ -6,22 +6,22 @@ Paper: SubOpt, averaged over the evaluation rounds; nothing is learned during ev
 Next: `cell`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coterie.decision import Policy
 from coterie.evaluation import gaps_of
 from coterie.experiments import _kernels
+from coterie.experiments._plain import AllServed
 from coterie.model import Model
 from coterie.neighbourhood.neighbourhood import IntArray
-from coterie.packed import FloatArray
+from coterie.packed import FloatArray, diagonal_positions
 from coterie.worlds import World
 
-_AT_A_TIME = 256  # requests whose candidates stay in the cache while all methods are asked
+_AT_A_TIME = 128  # requests whose candidates stay in the cache while all methods are asked
 
 
 class Gap(NamedTuple):
@@ -33,19 +33,24 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """How one model serves each user (row of its groups), in the form that the kernel takes."""
+    """How one model serves each user: `row` (U,) of its policies, in the units of the requests.
 
-    group: IntArray
+    The factors have the reciprocals of their diagonals. `mark` (U,) tells unlike policies apart,
+    `factor_mark` (U,) unlike factors.
+    """
+
+    row: IntArray
     theta: FloatArray
     factor: FloatArray
     wide: FloatArray
     sign: float
     squared: bool
     mark: FloatArray
+    factor_mark: FloatArray
 
     @classmethod
     def of(cls, model: Model, n_users: int) -> "Served":
-        """The model's policy in the units of the requests; `mark` (U,) tells unlike policies apart.
+        """The model's policies.
 
         A model that was fitted on rows knows the users of the log only; the others it has never seen.
         """
@@ -53,12 +58,30 @@ class Served:
         squared = bonus.form == "squared"
         theta = policy.theta / model.scale
         wide = bonus.scale * policy.multiplier / model.scale ** (2 if squared else 1)
-        mark = _mark(theta, 1)
+        mark, of_factor = _mark(theta, 1), _mark(policy.factor, 2)
         if bonus.sign:  # without a bonus the factor does not count
-            mark = mark + _mark(policy.factor, 2) + bonus.sign * wide * (np.e if squared else np.pi)
+            mark = mark + of_factor + bonus.sign * wide * (np.e if squared else np.pi)
         rows = model.index.rows(np.arange(n_users))
-        group = policy.group[np.where(rows >= 0, rows, model.n_users)]
-        return cls(group, theta, policy.factor, wide, float(bonus.sign), squared, mark[group])
+        row = policy.group[np.where(rows >= 0, rows, model.n_users)]
+        factor, diagonal = np.array(policy.factor), diagonal_positions(model.dim)
+        factor[:, diagonal] = 1 / factor[:, diagonal]
+        return cls(row, theta, factor, wide, float(bonus.sign), squared, mark[row], of_factor[row])
+
+
+def all_served(models: Sequence[Model], n_users: int) -> AllServed:
+    """What the kernel takes of these models: their tables one below the other."""
+    each = [Served.of(model, n_users) for model in models]
+    below = np.cumsum([0, *(len(one.theta) for one in each)])
+    return AllServed(
+        row=_across(one.row + start for one, start in zip(each, below, strict=False)),
+        first=_first_alike([one.mark for one in each]),
+        alike=_first_alike([one.factor_mark for one in each]),
+        theta=np.concatenate([one.theta for one in each]),
+        factor=np.concatenate([one.factor for one in each]),
+        wide=np.concatenate([one.wide for one in each]),
+        sign=np.array([one.sign for one in each]),
+        squared=np.array([one.squared for one in each]),
+    )
 
 
 def mean_gaps(
@@ -69,32 +92,19 @@ def mean_gaps(
     probabilities: FloatArray,
 ) -> dict[str, Gap]:
     """Mean suboptimality gap of each model on the same requests."""
-    quick = {
-        name: Served.of(model, world.truth.n_users) for name, model in models.items() if _is_plain(model)
-    }
+    quick = {name: model for name, model in models.items() if _is_plain(model)}
     slow = {name: model for name, model in models.items() if name not in quick}
-    source = _first_alike(list(quick.values()), world.truth.n_users)
-    lost = np.empty((len(models), _AT_A_TIME))
+    tables = all_served(list(quick.values()), world.truth.n_users) if quick else None
+    ask = _kernels.ask_for(world.geometry.dim, world.candidates)
     total, square = np.zeros(len(models)), np.zeros(len(models))
-    shape = world.geometry.dim, world.candidates
-    lose = _kernels.lose_for(*shape)
-    turned, value = np.empty((_AT_A_TIME, *shape)), np.empty((_AT_A_TIME, world.candidates))
     for block in world.requests(rounds, rng, probabilities, _AT_A_TIME):
-        theta, here = world.truth.theta[block.user], np.arange(len(block.user))
-        _kernels.turn(block.actions, theta, turned, value)
-        for at, served in enumerate(quick.values()):
-            first = source[at, block.user]
-            lose(
-                np.flatnonzero(first == at), served.group[block.user], turned, value,
-                served.theta, served.factor, served.wide, served.sign, served.squared, lost[at],
-            )  # fmt: skip
-            lost[at, here] = lost[first, here]
+        if tables is not None:
+            ask(block.user, block.actions, world.truth.theta, tables, total, square)
         for at, model in enumerate(slow.values(), start=len(quick)):
             index = model.decide_many(block.user, block.actions, threads=1).index
-            lost[at, here] = gaps_of(index, block.actions, theta)
-        for at, here_lost in enumerate(lost[:, : len(here)]):  # row by row: no sum depends on the others
-            total[at] += here_lost.sum()
-            square[at] += here_lost @ here_lost
+            lost = gaps_of(index, block.actions, world.truth.theta[block.user])
+            total[at] += lost.sum()
+            square[at] += lost @ lost
     mean = total / rounds
     error = np.sqrt(np.maximum(square / rounds - mean**2, 0.0) / rounds)
     found = {
@@ -114,10 +124,12 @@ def _mark(rows: FloatArray, seed: int) -> FloatArray:
     return np.asarray((rows * weight).sum(axis=1))
 
 
-def _first_alike(served: Sequence[Served], n_users: int) -> NDArray[np.int64]:
-    """Position (M, U) of the first model that serves a user exactly as this one does."""
-    source = np.empty((len(served), n_users), dtype=np.int64)
-    marks: Any = np.array([one.mark for one in served])
-    for at in range(len(served)):
-        source[at] = (marks[: at + 1] == marks[at]).argmax(axis=0)
-    return source
+def _first_alike(marks: Sequence[FloatArray]) -> IntArray:
+    """Position (U, M) of the first model whose mark (U,) of a user is the same as this one's."""
+    table = np.array(marks)
+    return _across((table[: at + 1] == table[at]).argmax(axis=0) for at in range(len(table)))
+
+
+def _across(columns: Iterable[IntArray]) -> IntArray:
+    """Columns (U,) side by side, each row in one piece of memory."""
+    return np.ascontiguousarray(np.array(list(columns), dtype=np.int64).T)

@@ -83,11 +83,15 @@ class World:
         probabilities: FloatArray,
         at_a_time: int = _REQUESTS_AT_A_TIME,
     ) -> Iterator[RequestBlock]:
-        """Stream of `n` requests in blocks, so that a million need no memory."""
+        """Stream of `n` requests in blocks, so that the candidates of a million need no memory.
+
+        They are independent, so that their order does not matter: a user's follow one another, which keeps
+        what she is served from in the processor's cache.
+        """
+        everybody = np.sort(self._users(n, probabilities, rng))
         for start in range(0, n, at_a_time):
-            size = min(at_a_time, n - start)
-            user = self._users(size, probabilities, rng)
-            yield RequestBlock(user, random_vectors(self.geometry, (size, self.candidates), rng))
+            user = everybody[start : start + at_a_time]
+            yield RequestBlock(user, random_vectors(self.geometry, (len(user), self.candidates), rng))
 
     def _users(self, n: int, probabilities: FloatArray, rng: np.random.Generator) -> IntArray:
         """Users by inverse transform: a uniform number falls into a user's part of [0, 1)."""
