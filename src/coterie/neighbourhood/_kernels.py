@@ -5,6 +5,8 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+_SHADOWS = 4  # coordinates by which clusters are told apart before the distance is taken
+
 
 @nb.njit(nogil=True, cache=True)
 def delete_edges(
@@ -12,24 +14,27 @@ def delete_edges(
     count: Any, moment: Any, gram: Any, theta: Any, edges: Any,
 ) -> None:  # fmt: skip
     """Delete edges row by row; see `_plain.delete_edges`."""
-    dim = action.shape[1]
-    factor, radius = np.empty((count.shape[0], dim, dim)), np.empty(count.shape[0])
-    for v in range(count.shape[0]):
-        radius[v] = _radius(count[v])
-        _factorise(gram[v], ridge, factor[v])
+    n, dim = moment.shape
+    factor, radius, degree = np.empty((n, dim, dim + 1)), np.empty(n), np.empty(n, dtype=np.int64)
+    for v in range(n):
+        radius[v], degree[v] = _radius(count[v]), edges[v].sum()
+        _factorise(gram[v], moment[v], ridge, factor[v])
     for i in range(user.shape[0]):
         u, left = user[i], weight[i]
         while left > 0.0:
             w = min(left, 1.0)
             left -= w
             _add(u, w, action[i], reward[i], count, moment, gram)
-            _update(w, action[i], factor[u])
-            _sweep(factor[u], moment[u], theta[u])
+            _update(w, action[i], reward[i], factor[u])
+            _sweep(factor[u], theta[u])
             radius[u] = _radius(count[u])
-            for v in range(count.shape[0]):
+            if degree[u] == 0:
+                continue
+            for v in range(n):
                 if edges[u, v] and _distance(theta[u], theta[v]) > graph_scale * (radius[u] + radius[v]):
-                    edges[u, v] = False
-                    edges[v, u] = False
+                    edges[u, v], edges[v, u] = False, False
+                    degree[u] -= 1
+                    degree[v] -= 1
 
 
 @nb.njit(nogil=True, cache=True)
@@ -38,7 +43,7 @@ def split_then_merge(
 ) -> None:
     """One pass of splits, then merges until none is left; see `_plain.split_then_merge`."""
     n, dim = moment.shape
-    factor = np.empty((dim, dim))
+    factor = np.empty((dim, dim + 1))
     c_count, c_moment, c_gram = np.zeros(n + 1), np.zeros((n + 1, dim)), np.zeros((n + 1, dim, dim))
     c_theta, radius, alive = np.zeros((n + 1, dim)), np.zeros(n + 1), np.zeros(n + 1, dtype=np.bool_)
     for u in range(n):
@@ -91,13 +96,14 @@ def split_and_merge(
 ) -> None:  # fmt: skip
     """Split and merge row by row; see `_plain.split_and_merge`."""
     n, dim = moment.shape
-    factor, c_factor, c_radius = np.empty((n, dim, dim)), np.empty((n, dim, dim)), np.empty(n)
-    shadow = np.zeros((2, n))
+    factor, c_factor = np.empty((n, dim, dim + 1)), np.empty((n, dim, dim + 1))
+    c_radius, shadow, top = np.empty(n), np.zeros((_SHADOWS, n)), 0
     for c in range(n):
         c_radius[c] = _radius(c_count[c])
         _cast(c_theta[c], shadow[:, c])
-        _factorise(gram[c], ridge, factor[c])
-        _factorise(c_gram[c], ridge, c_factor[c])
+        _factorise(gram[c], moment[c], ridge, factor[c])
+        _factorise(c_gram[c], c_moment[c], ridge, c_factor[c])
+        top = c + 1 if size[c] > 0 else top
     for i in range(user.shape[0]):
         u, left = user[i], weight[i]
         while left > 0.0:
@@ -113,10 +119,10 @@ def split_and_merge(
             c = label[u]
             _add(u, w, action[i], reward[i], count, moment, gram)
             _add(c, w, action[i], reward[i], c_count, c_moment, c_gram)
-            _update(w, action[i], factor[u])
-            _sweep(factor[u], moment[u], theta[u])
-            _update(w, action[i], c_factor[c])
-            _sweep(c_factor[c], c_moment[c], c_theta[c])
+            _update(w, action[i], reward[i], factor[u])
+            _sweep(factor[u], theta[u])
+            _update(w, action[i], reward[i], c_factor[c])
+            _sweep(c_factor[c], c_theta[c])
             c_radius[c] = _radius(c_count[c])
             _cast(c_theta[c], shadow[:, c])
             apart = frequency_scale * _radius(t)
@@ -124,6 +130,7 @@ def split_and_merge(
             far = _distance(theta[u], c_theta[c]) > graph_scale * (_radius(count[u]) + _radius(c_count[c]))
             if size[c] > 1 and (far or abs(count[u] - c_count[c] / size[c]) > apart * t):
                 c = _free(size)
+                top = max(top, c + 1)
                 _move(u, old, c, count, moment, gram, label, size, c_count, c_moment, c_gram)
                 if checked[u]:
                     n_checked[old] -= 1
@@ -136,25 +143,30 @@ def split_and_merge(
             if not checked[u]:
                 checked[u] = True
                 n_checked[c] += 1
-            _merge(c, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
+            _merge(c, top, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
                    c_count, c_moment, c_gram, c_theta, c_radius, shadow)  # fmt: skip
             if old != c:
-                _merge(old, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
+                _merge(old, top, graph_scale, apart, t, ridge, c_factor, label, size, n_checked,
                        c_count, c_moment, c_gram, c_theta, c_radius, shadow)  # fmt: skip
+            while size[top - 1] == 0:
+                top -= 1
 
 
 @nb.njit(nogil=True, cache=True)
 def _merge(
-    c: int, graph_scale: float, apart: float, t: float, ridge: float, factor: Any,
+    c: int, top: int, graph_scale: float, apart: float, t: float, ridge: float, factor: Any,
     label: Any, size: Any, n_checked: Any,
     c_count: Any, c_moment: Any, c_gram: Any, c_theta: Any, c_radius: Any, shadow: Any,
 ) -> None:  # fmt: skip
-    """Merge cluster c, if all its users were met in this stage, with the others of which that is true."""
+    """Merge cluster c, if all its users were met in this stage, with the others of which that is true.
+
+    From number `top` on there are none.
+    """
     if size[c] == 0 or n_checked[c] < size[c]:
         return
-    apart_at_once = np.empty(size.shape[0], dtype=np.bool_)
+    apart_at_once = np.empty(top, dtype=np.bool_)
     _tell_apart(c, graph_scale, c_radius, shadow, apart_at_once)
-    for e in range(size.shape[0]):
+    for e in range(top):
         if apart_at_once[e] or e == c or size[e] == 0 or n_checked[e] < size[e]:
             continue
         near = graph_scale * (c_radius[c] + c_radius[e]) / 2
@@ -186,10 +198,12 @@ def _merge(
 @nb.njit(nogil=True, cache=True)
 def _tell_apart(c: int, graph_scale: float, radius: Any, shadow: Any, apart: Any) -> None:
     """Write which clusters' shadows are too far from that of c: no shadow is longer than the distance."""
-    half, even, odd, mine = graph_scale / 2, shadow[0, c], shadow[1, c], radius[c]
-    for e in range(radius.shape[0]):
+    half, mine = graph_scale / 2, radius[c]
+    s0, s1, s2, s3 = shadow[0], shadow[1], shadow[2], shadow[3]
+    m0, m1, m2, m3 = shadow[0, c], shadow[1, c], shadow[2, c], shadow[3, c]
+    for e in range(apart.shape[0]):
         near = half * (mine + radius[e])
-        over = (even - shadow[0, e]) ** 2 + (odd - shadow[1, e]) ** 2
+        over = (m0 - s0[e]) ** 2 + (m1 - s1[e]) ** 2 + ((m2 - s2[e]) ** 2 + (m3 - s3[e]) ** 2)
         apart[e] = over > near * near * (1.0 + 1e-9)
 
 
@@ -231,59 +245,64 @@ def _add(u: int, w: float, a: Any, r: float, count: Any, moment: Any, gram: Any)
 
 
 @nb.njit(nogil=True, cache=True)
-def _solve(gram: Any, moment: Any, ridge: float, upper: Any, theta: Any) -> None:
-    """Ridge estimate from the lower triangle of a Gram, and the upper factor of the precision."""
-    _factorise(gram, ridge, upper)
-    _sweep(upper, moment, theta)
+def _solve(gram: Any, moment: Any, ridge: float, factor: Any, theta: Any) -> None:
+    """Ridge estimate from the lower triangle of a Gram, and the factors of `_factorise`."""
+    _factorise(gram, moment, ridge, factor)
+    _sweep(factor, theta)
 
 
 @nb.njit(nogil=True, cache=True)
-def _factorise(gram: Any, ridge: float, upper: Any) -> None:
-    """Upper factor R with R'R = ridge I + gram, row by row; what is below the diagonal is not touched."""
+def _factorise(gram: Any, moment: Any, ridge: float, factor: Any) -> None:
+    """Factors U'DU = ridge I + gram and y = (U'D)^-1 moment: `factor` (d, d + 1) holds them side by side.
+
+    D is on the diagonal, U (whose diagonal is 1) above it, y in the last column; what is below is not touched.
+    """
     dim = gram.shape[0]
     for j in range(dim):
         for k in range(j, dim):
-            upper[j, k] = gram[k, j]
-        upper[j, j] += ridge
+            factor[j, k] = gram[k, j]
+        factor[j, dim] = moment[j]
+        factor[j, j] += ridge
         for i in range(j):
-            c = upper[i, j]
-            for k in range(j, dim):
-                upper[j, k] -= c * upper[i, k]
-        scaled = 1.0 / np.sqrt(upper[j, j])
-        for k in range(j, dim):
-            upper[j, k] *= scaled
+            c = factor[i, j] * factor[i, i]
+            for k in range(j, dim + 1):
+                factor[j, k] -= c * factor[i, k]
+        scaled = 1.0 / factor[j, j]
+        for k in range(j + 1, dim + 1):
+            factor[j, k] *= scaled
 
 
-@nb.njit(nogil=True, cache=True)
-def _update(w: float, a: Any, upper: Any) -> None:
-    """Turn the upper factor of M into that of M + w a a', by a rotation for each of its rows."""
+@nb.njit(nogil=True, cache=True, fastmath={"contract"})
+def _update(w: float, a: Any, r: float, factor: Any) -> None:
+    """Turn the factors of M and its moment into those after a row of weight w.
+
+    Gill, Golub, Murray and Saunders 1974, method C1, the moment being one more row of the matrix: with
+    t_1 = 1 and p_j what is left of coordinate j, t_j+1 = t_j + p_j^2 / D_j, and D_j becomes D_j t_j+1 / t_j.
+    """
     dim = a.shape[0]
-    x = np.sqrt(w) * a
+    x = np.empty(dim + 1)
+    x[:dim], x[dim], t = a, r, 1.0
+    x *= np.sqrt(w)
     for j in range(dim):
-        length = np.sqrt(upper[j, j] * upper[j, j] + x[j] * x[j])
-        c, s = upper[j, j] / length, x[j] / length
-        upper[j, j] = length
-        for k in range(j + 1, dim):
-            rotated = c * upper[j, k] + s * x[k]
-            x[k] = c * x[k] - s * upper[j, k]
-            upper[j, k] = rotated
+        p, pivot = x[j], factor[j, j]
+        ratio = p / pivot
+        longer = t + p * ratio
+        factor[j, j] = pivot * (longer / t)
+        share, t = ratio / longer, longer
+        for k in range(j + 1, dim + 1):
+            x[k] -= p * factor[j, k]
+            factor[j, k] += share * x[k]
 
 
-@nb.njit(nogil=True, cache=True)
-def _sweep(upper: Any, moment: Any, theta: Any) -> None:
-    """Solve R'R theta = moment by two sweeps."""
-    dim = moment.shape[0]
-    for j in range(dim):
-        theta[j] = moment[j]
-    for j in range(dim):
-        theta[j] /= upper[j, j]
-        for k in range(j + 1, dim):
-            theta[k] -= upper[j, k] * theta[j]
+@nb.njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def _sweep(factor: Any, theta: Any) -> None:
+    """Solve U theta = y, from the last coordinate to the first."""
+    dim = theta.shape[0]
     for j in range(dim - 1, -1, -1):
-        value = theta[j]
+        value = 0.0
         for k in range(j + 1, dim):
-            value -= upper[j, k] * theta[k]
-        theta[j] = value / upper[j, j]
+            value += factor[j, k] * theta[k]
+        theta[j] = factor[j, dim] - value
 
 
 @nb.njit(nogil=True, cache=True)
@@ -314,12 +333,11 @@ def _is_within(one: Any, other: Any, limit: float) -> bool:
 
 @nb.njit(nogil=True, cache=True)
 def _cast(theta: Any, shadow: Any) -> None:
-    """Project on the plane of two orthonormal vectors: even coordinates, and odd ones, in equal parts."""
-    even = odd = 0.0
+    """Project on orthonormal vectors: every fourth coordinate in equal parts, from the first, second, ..."""
     dim = theta.shape[0]
-    for j in range(0, dim, 2):
-        even += theta[j]
-    for j in range(1, dim, 2):
-        odd += theta[j]
-    shadow[0] = even / np.sqrt((dim + 1) // 2)
-    shadow[1] = odd / np.sqrt(max(dim // 2, 1))
+    for k in range(_SHADOWS):
+        total, length = 0.0, 0
+        for j in range(k, dim, _SHADOWS):
+            total += theta[j]
+            length += 1
+        shadow[k] = total / np.sqrt(max(length, 1))
