@@ -25,6 +25,11 @@ def test_the_plan_is_the_paper_s() -> None:
     assert all(cell.rounds == cell.size // 2 for cell in tables + figures)
     assert len({cell.name for cell in tables + figures}) == 1470
     assert len({tuple(cell.entropy) for cell in tables}) == 150
+    quick = settings.scarce_cells(settings.DATASETS, settings.QUICK_SEEDS, "paper_tables", quick=True)
+    assert (
+        len(quick) == 3 * 2 * (11 + 6) * 2
+    )  # data sets, seeds, sizes of random and LinUCB logging, services
+    assert {cell.size for cell in quick if cell.logging == "random"} == set(settings.SCARCE)
 
 
 @pytest.fixture
@@ -129,7 +134,8 @@ def test_the_kernel_and_its_twin_lose_the_same(candidates: int, dim: int) -> Non
         ask(*given, *sums[twin])
     for plain, compiled in zip(sums["plain"], sums["compiled"], strict=True):
         assert compiled == pytest.approx(plain, abs=1e-12)
-        assert plain[7] == 1 and (plain[:7] > 1).all() == (candidates > 1)
+        assert plain[7] == 1
+        assert (plain[:7] > 1).all() == (candidates > 1)
 
 
 def test_one_model_serves_all_gaps_that_join_nobody() -> None:

@@ -27,8 +27,6 @@ class XMeans:
     ----------
     largest : int, optional
         Largest number of clusters; by default as many as there are users.
-    rng : int
-        Seed of the two-way splits, below 2**32.
     confidence, bonus, rescale
         Only the ridge of `Confidence` matters; the multiplier is the online literature's, with as many
         rounds as there are logged rows.
@@ -38,8 +36,9 @@ class XMeans:
     The search starts from one cluster and ends when no single cut gains: clusters laid out so evenly that no
     one cut helps (the corners of a cube, say) are left together.
 
-    Laws that it does not obey: edges do not grow with a gap (there is none); a rotation of the features
-    changes the random starts of k-means, and so possibly the clusters.
+    A cut starts along the direction of the largest variance, so that nothing is random.
+
+    Laws that it does not obey: edges do not grow with a gap (there is none).
 
     Examples
     --------
@@ -50,7 +49,6 @@ class XMeans:
     """
 
     largest: int | None = None
-    rng: int = 0
     confidence: Confidence = field(default_factory=Confidence)
     bonus: Bonus = field(default_factory=lambda: Bonus(sign=1, form="squared"))
     rescale: bool = True
@@ -58,7 +56,6 @@ class XMeans:
     def __post_init__(self) -> None:
         if self.largest is not None:
             checks.at_least("largest", self.largest, 1)
-        checks.at_least("rng", self.rng, 0)
 
     def fit(self, data: UserStatistics | Logs, *, progress: Progress = silent) -> Model:
         """Fitted model of statistics or logs."""
@@ -66,7 +63,7 @@ class XMeans:
         slots = Slots(
             name="X-means",
             confidence=self.confidence,
-            edges=JoinSplits(self.largest, int(self.rng)),
+            edges=JoinSplits(self.largest),
             prior=PriorOnce(),
             bonus=self.bonus,
             rescale=self.rescale,

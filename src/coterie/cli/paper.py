@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,11 @@ _INSTALL = "pip install 'coterie[paper]'"
     help="Groups of semi-random service on ratings: 100 users each in order, or by preferences.",
 )
 @click.option("--seeds", type=click.IntRange(min=1), help="Seeds (default: 10, with --quick 2).")
-@click.option("--quick", is_flag=True, help="Two seeds and at most 2,000 requests a cell.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Two seeds, at most 2,000 requests a cell, half of the sizes with LinUCB logging.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes (default: one per core).")
 @click.option(
     "--out", required=True, metavar="DIR", help="Folder for results; a run that was stopped goes on."
@@ -54,6 +59,7 @@ def command(out: str, **options: Any) -> None:
     """
     from coterie.experiments import settings, store
 
+    clock = time.monotonic()
     datasets, notes = _datasets(options)
     notes += _missing_methods(options["method"])
     seeds = options["seeds"] or (settings.QUICK_SEEDS if options["quick"] else settings.SEEDS)
@@ -68,8 +74,8 @@ def command(out: str, **options: Any) -> None:
         groups=options["groups"],
     )
     folder = Path(out)
+    jobs = options["jobs"] or os.cpu_count() or 1
     with progress_bar() as progress:
-        jobs = options["jobs"] or os.cpu_count() or 1
         rows = store.rows_of(
             cells, folder, options["data"], jobs, progress, methods=options["method"] or None
         )
@@ -81,6 +87,21 @@ def command(out: str, **options: Any) -> None:
         "semi-random service on ratings": settings.GROUPS[options["groups"]],
     }
     _write(folder, rows, notes, (chosen, datasets, options["data"]))
+    click.echo(f"{len(cells)} cells in {time.monotonic() - clock:.1f} s{_memory(jobs)}", err=True)
+
+
+def _memory(jobs: int) -> str:
+    """Half a sentence on the most memory that was resident, where the system tells it."""
+    from coterie.experiments.provenance import peak_memory
+
+    peaks = peak_memory()
+    if peaks is None:
+        return ""
+    here, largest = (peak / 2**30 for peak in peaks)
+    return (
+        f"; resident memory at most {here + jobs * largest:.2f} GiB: {here:.2f} here, "
+        f"{largest:.2f} in the largest of {jobs} processes"
+    )
 
 
 def _datasets(options: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -121,7 +121,7 @@ def _is_plain(model: Model) -> bool:
 def _mark(rows: FloatArray, seed: int) -> FloatArray:
     """One number (G,) per row: equal rows have equal numbers, unlike ones almost surely not."""
     weight = np.random.default_rng(seed).standard_normal(rows.shape[1])
-    return np.asarray((rows * weight).sum(axis=1))
+    return np.asarray(np.einsum("gj,j->g", rows, weight))
 
 
 def _first_alike(marks: Sequence[FloatArray]) -> IntArray:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,17 @@ def provenance(chosen: dict[str, Any], datasets: list[str], folder: str | None) 
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
     }
+
+
+def peak_memory() -> tuple[int, int] | None:
+    """Most bytes that were ever resident here, and in the largest process started; None on Windows."""
+    try:
+        from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    here, below = (getrusage(who).ru_maxrss * unit for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    return here, below
 
 
 def _file(dataset: str, folder: str | None) -> str:

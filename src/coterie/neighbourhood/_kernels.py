@@ -255,7 +255,7 @@ def _solve(gram: Any, moment: Any, ridge: float, factor: Any, theta: Any) -> Non
 def _factorise(gram: Any, moment: Any, ridge: float, factor: Any) -> None:
     """Factors U'DU = ridge I + gram and y = (U'D)^-1 moment: `factor` (d, d + 1) holds them side by side.
 
-    D is on the diagonal, U (whose diagonal is 1) above it, y in the last column; what is below is not touched.
+    D is on the diagonal, U (whose diagonal is 1) above it, y in the last column; nothing else is touched.
     """
     dim = gram.shape[0]
     for j in range(dim):

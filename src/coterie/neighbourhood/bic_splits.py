@@ -1,8 +1,9 @@
 r"""X-means: k-means whose clusters are cut in two for as long as BIC gains by it.
 
-Takes: points (n, d), scikit-learn's `KMeans`, the largest number of clusters and a seed.
+Takes: points (n, d), scikit-learn's `KMeans` and the largest number of clusters.
 Gives: a label per point.
-Paper: Pelleg and Moore (2000), with the spherical likelihood made consistent (see `bic`).
+Paper: Pelleg and Moore (2000), with the spherical likelihood made consistent (see `bic`); the start of a
+cut is that of Hamerly and Elkan (2003), "Learning the k in k-means".
 Next: `clustered`, which makes neighbourhoods of the labels.
 """
 
@@ -17,14 +18,13 @@ from coterie.neighbourhood.neighbourhood import IntArray
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
 
-_STARTS = 5  # random starts of each two-way split
 _FEWEST = 3  # points below which two clusters leave nothing to estimate a variance from
 
 _Cut = tuple[float, FloatArray]  # gain in BIC, the two new centres
 
 
 def split_by_bic(
-    points: FloatArray, k_means: Any, largest: int | None, seed: int, progress: Progress = silent
+    points: FloatArray, k_means: Any, largest: int | None, progress: Progress = silent
 ) -> IntArray:
     """Labels (n,), starting from one cluster.
 
@@ -33,7 +33,7 @@ def split_by_bic(
     cluster with the members of an earlier one is not tried again.
 
     >>> from sklearn.cluster import KMeans
-    >>> labels = split_by_bic(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), KMeans, None, 0)
+    >>> labels = split_by_bic(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), KMeans, None)
     >>> np.unique(labels).tolist(), bool((labels[:3] == labels[0]).all() and labels[0] != labels[3])
     ([0, 1], True)
     """
@@ -45,14 +45,14 @@ def split_by_bic(
     def cut_of(members: NDArray[np.bool_]) -> _Cut | None:
         key = np.packbits(members).tobytes()
         if key not in tried:
-            tried[key] = _cut(points[members], k_means, seed)
+            tried[key] = _cut(points[members], k_means)
         return tried[key]
 
     while len(centres) < limit:
         cut = _cut_all(labels, centres, cut_of, limit)
         if len(cut) == len(centres):
             break
-        fitted = k_means(n_clusters=len(cut), init=cut, n_init=1, random_state=seed).fit(points)
+        fitted = k_means(n_clusters=len(cut), init=cut, n_init=1, random_state=0).fit(points)
         labels, centres = _without_empty(fitted.labels_, fitted.cluster_centers_)
         progress("splitting clusters", len(centres), largest)
     return labels
@@ -93,20 +93,29 @@ def _cut_all(
     return np.vstack([cuts[k][1] if k in best else centres[k : k + 1] for k in range(len(centres))])
 
 
-def _cut(inside: FloatArray, k_means: Any, seed: int) -> _Cut | None:
+def _cut(inside: FloatArray, k_means: Any) -> _Cut | None:
     """What a cut in two gains, and the new centres; None where it gains nothing."""
-    halves = _halves(inside, k_means, seed)
+    halves = _halves(inside, k_means)
     if halves is None:
         return None
     gain = bic(halves) - bic([inside])
     return (gain, np.array([half.mean(axis=0) for half in halves])) if gain > 0 else None
 
 
-def _halves(inside: FloatArray, k_means: Any, seed: int) -> list[FloatArray] | None:
-    """The two clusters of a two-way split, None where the points cannot be told apart."""
+def _halves(inside: FloatArray, k_means: Any) -> list[FloatArray] | None:
+    r"""The two clusters of a two-way split, None where the points cannot be told apart.
+
+    It starts from :math:`\mu \pm v \sqrt{2 \lambda / \pi}`, with v the direction of the largest variance
+    lambda: the two halves' means if the points are Gaussian.
+    """
     if len(inside) < _FEWEST or not np.ptp(inside, axis=0).any():
         return None
-    side = k_means(n_clusters=2, n_init=_STARTS, random_state=seed).fit_predict(inside)
+    mean = inside.mean(axis=0)
+    variance, direction = np.linalg.eigh((inside - mean).T @ (inside - mean) / len(inside))
+    away = direction[:, -1] * math.sqrt(2 * variance[-1] / math.pi)
+    away *= np.sign(away[np.abs(away).argmax()])
+    start = np.array([mean - away, mean + away])
+    side = k_means(n_clusters=2, init=start, n_init=1, random_state=0).fit_predict(inside)
     halves = [inside[side == k] for k in (0, 1)]
     return halves if all(map(len, halves)) else None
 

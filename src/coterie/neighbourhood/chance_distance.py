@@ -64,6 +64,7 @@ def _variances(gram: FloatArray, ridge: float) -> FloatArray:
 
 def _strays(gram: FloatArray, typical: FloatArray, moment: FloatArray, ridge: float) -> FloatArray:
     """The differences (n, d) of both shrinkages of the estimates."""
-    own = packed.factorise(gram, ridge)
-    theta = packed.solve(own, moment)
-    return ridge * (packed.solve(own, theta) - packed.solve(packed.factorise(typical, ridge), theta))
+    theta = packed.ridge_solutions(gram, ridge, moment)
+    return ridge * (
+        packed.ridge_solutions(gram, ridge, theta) - packed.ridge_solutions(typical, ridge, theta)
+    )

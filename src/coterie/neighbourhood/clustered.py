@@ -48,13 +48,12 @@ class JoinSplits:
     """X-means: clusters are cut in two for as long as BIC gains by it; see `bic_splits`."""
 
     largest: int | None
-    seed: int
 
     def connect(self, estimates: Estimates, progress: Progress = silent) -> SameLabel:
         """A clique per cluster."""
         k_means = scikit_cluster("XMeans").KMeans
         labels = _in_order(
-            estimates.theta, lambda points: split_by_bic(points, k_means, self.largest, self.seed, progress)
+            estimates.theta, lambda points: split_by_bic(points, k_means, self.largest, progress)
         )
         return SameLabel(labels)
 
