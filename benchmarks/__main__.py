@@ -19,6 +19,7 @@ NAMES = (
     "dimensions",
     "estimators",
     "picks",
+    "mixture",
     "evaluating",
 )
 
