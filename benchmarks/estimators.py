@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from benchmarks.harness import Claim, Result
 from numpy.typing import NDArray
+from scipy.stats import multinomial
 
 from coterie.evaluation.held_out import per_user
 from coterie.evaluation.intervals import bernstein_lower, betting_lower
@@ -21,6 +22,8 @@ from coterie.evaluation.policy_values import interval_of
 RUNS, USERS, ROWS, DIM, ACTIONS = 2000, 100, 20, 3, 8
 _CLIPS = (2.0, 4.0, 8.0, 1e9)
 _SIZES = (5, 20, 80, 320)
+_EXACT = (3, 6, 12, 25, 50, 100)
+_SELDOM, _OFTEN, _NEVER = 0.2, 0.9, 1e-12
 
 Floats = NDArray[np.float64]
 
@@ -110,6 +113,33 @@ def _estimates(log: Log) -> Iterator[tuple[str, float]]:
         yield f"ips clipped at {most:g}", value(ESTIMATORS["ips"](clipped(log.wrong, most)))
 
 
+def snips_bias(n_rows: int) -> float:
+    """Exact bias of the self-normalised estimate where what is paid is seldom logged, over all logs.
+
+    Half of the rows pay 1 for the judged policy's action, which is logged with probability 0.2; the others
+    pay 0, and it is logged with 0.9. Logs of which no row counts have no estimate and are left out.
+    """
+    kinds = np.array([_SELDOM / 2, _OFTEN / 2, 1 - (_SELDOM + _OFTEN) / 2])
+    weight, reward = np.array([1 / _SELDOM, 1 / _OFTEN, 0.0]), np.array([1.0, 0.0, 0.0])
+    nothing = np.zeros(n_rows)
+    told = total = 0.0
+    for paid in range(n_rows + 1):
+        for unpaid in range(n_rows + 1 - paid):
+            numbers = (paid, unpaid, n_rows - paid - unpaid)
+            chance = float(multinomial.pmf(numbers, n_rows, kinds))
+            if paid + unpaid and chance > _NEVER:
+                kind = np.repeat(np.arange(3), numbers)
+                rows = Weighed(weight[kind], reward[kind], nothing, nothing)
+                told += chance * value(ESTIMATORS["snips"](rows))
+                total += chance
+    return told / total - 0.5
+
+
+def snips_limit() -> float:
+    r"""What n times that bias tends to: -E[w^2 (r - v)], by the expansion of a ratio of means."""
+    return -(0.5 / _SELDOM * 0.5 + 0.5 / _OFTEN * -0.5)
+
+
 def coverage(place: World, truth: float, runs: int, seed: int) -> dict[str, float]:
     """Share of the intervals that hold the value, and of the lower bounds that lie below it."""
     rng, hits = np.random.default_rng(seed), dict[str, list[bool]]()
@@ -161,6 +191,18 @@ def run(*, quick: bool = False) -> Result:
     notes += [f"Bias of snips by the size of the log: {listed}."]
     bias, error = small[_SIZES[-1]]
     claims.append(Claim("bias of snips at 320 rows, in standard errors", abs(bias) / error, 3.0))
+    exact = {size: snips_bias(size) for size in _EXACT}
+    listed = ", ".join(
+        f"{size} rows {bias:+.4f} (times rows {size * bias:+.3f})" for size, bias in exact.items()
+    )
+    notes += [
+        "Exact bias of snips over all logs of a small world where what is paid is seldom logged: "
+        f"{listed}; times rows it tends to {snips_limit():+.3f}."
+    ]
+    off = abs(_EXACT[-1] * exact[_EXACT[-1]] / snips_limit() - 1)
+    claims.append(
+        Claim("exact bias of snips times rows, at 100 rows, relative to its limit less 1", off, 0.1)
+    )
     for name, share in coverage(skewed, truth, runs, 5).items():
         claims.append(
             Claim(f"coverage, {name}, at least", share, 0.93 if "boot" in name else 0.95, at_least=True)

@@ -7,13 +7,20 @@ Next: `evaluate`.
 The best algorithm by the mean is set against every other one. Users are the sampling unit: both are judged
 by the same rows of the same users, and users are resampled. An interval that decides is widened for the
 number of pairs that could have been compared (Bonferroni), since the best one was picked by these data.
+
+The rows of one log are held out again and again, and models of its splits share most of what they learned.
+So a lead by the scaled error must also be larger than what splits make of it by chance, by the resampled
+t test that minds what training parts share (Nadeau and Bengio 2003); else it may be gone once everything
+is learned from. Algorithms that, fitted on everything, decide alike need not be told apart.
 """
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.evaluation.alike import Alike
 from coterie.evaluation.candidates import simplest
 from coterie.evaluation.intervals import percentiles, resampled
 from coterie.evaluation.run import ALL, FEW, UNSEEN, Difference, Verdict
@@ -29,17 +36,79 @@ _GAIN = {  # column and the column of its rows, and the sign that makes more of 
 }
 GROUPS = (ALL, FEW, UNSEEN)
 AUTO = "auto"
+_SAME = 0.001  # share of sets decided differently up to which two algorithms decide alike
+_FEWEST_SPLITS = 5
 _WHO = {ALL: "all users", FEW: "users with few rows", UNSEEN: "users without a row"}
 
 
 def differences_of(
-    tally: Tally, groups: dict[str, NDArray[np.int64]], confidence: float, rng: np.random.Generator
+    tally: Tally,
+    groups: dict[str, NDArray[np.int64]],
+    confidence: float,
+    rng: np.random.Generator,
+    alike: Alike | None = None,
 ) -> Iterator[Difference]:
     """The best algorithm against every other, by metric, fraction and group."""
+    full = max(tally.fractions)
     for group in (name for name in GROUPS if name in groups):
         for fraction in tally.fractions:
             for metric in _GAIN:
-                yield from _against_best(tally, group, groups[group], fraction, metric, confidence, rng)
+                for one in _against_best(tally, group, groups[group], fraction, metric, confidence, rng):
+                    yield one if fraction < full else _on_everything(one, tally, groups, confidence, alike)
+
+
+def _on_everything(
+    one: Difference,
+    tally: Tally,
+    groups: dict[str, NDArray[np.int64]],
+    confidence: float,
+    alike: Alike | None,
+) -> Difference:
+    """The difference with what bears on models of the whole log."""
+    users = groups[one.group]
+    apart = None if alike is None else alike.apart(one.algorithm, one.against, users)
+    told = one.told_apart
+    if one.metric == "scaled_error" and tally.parts:
+        lead = _leads(tally, one.algorithm, one.against, users)
+        told = told and beyond_splits(lead, tally.judged_share, confidence)
+    return msgspec.structs.replace(one, told_apart=told, fitted_apart=apart)
+
+
+def _leads(tally: Tally, better: str, worse: str, users: NDArray[np.int64]) -> FloatArray:
+    """Lead (splits,) by the scaled error in each split, each algorithm with its one factor."""
+    errors = []
+    for name in (better, worse):
+        sums = np.array([part[users].sum(axis=0) for part in tally.parts[name]])
+        rows, reward_square, product, size = sums.T
+        factor = product.sum() / size.sum() if size.any() else 0.0
+        errors.append((reward_square - 2 * factor * product + factor**2 * size) / np.maximum(rows, 1e-300))
+    return np.asarray(errors[1] - errors[0])
+
+
+def beyond_splits(lead: FloatArray, judged_share: float, confidence: float) -> bool:
+    r"""Whether a lead (J,) is above 0 by more than splits differ.
+
+    .. math:: \frac{\bar x}{s \sqrt{1 / J + q / (1 - q)}} > t_{J - 1}
+
+    with q the share of the rows that a split judges by. Of fewer than five splits nothing is asked: they say
+    too little of how much splits differ.
+
+    Examples
+    --------
+    The mean is 2 and its error sqrt(1/2) sqrt(1/5 + 1/4) = 0.474, so the ratio is 4.2; t is 2.8 at 95 % and
+    4.6 at 99 %:
+
+    >>> lead = np.array([1.0, 2.0, 3.0, 2.0, 2.0])
+    >>> beyond_splits(lead, 0.2, 0.95), beyond_splits(lead, 0.2, 0.99)
+    (True, False)
+    """
+    from scipy.special import stdtrit
+
+    n = len(lead)
+    if n < _FEWEST_SPLITS:
+        return True
+    error = lead.std(ddof=1) * np.sqrt(1 / n + judged_share / (1 - judged_share))
+    return bool(lead.mean() > float(stdtrit(n - 1, 0.5 + confidence / 2)) * error)
 
 
 def _against_best(
@@ -109,6 +178,7 @@ def verdict_of(
     With `metric` "auto" the scaled error decides: the squared error after one factor on all predictions,
     which sees finer than the value of choosing. It does not decide against an algorithm that clearly chooses
     better, nor against one with less error once each user has a factor of her own: none changes a decision.
+    Those that, fitted on everything, decide as the best does need not be told from it.
     """
     if len(algorithms) == 1:
         only = algorithms[0]
@@ -124,12 +194,16 @@ def verdict_of(
         return None
     best = by[first][0].algorithm
     tied = [best, *(one.against for one in by[first] if not one.told_apart)]
-    if metric == AUTO:
-        chooses = _better_at_choosing(best, by["choice"])
-        more = dict.fromkeys([*chooses, *_better_directed(best, by["direction_error"])])
-        tied += [name for name in more if name not in tied]
-        tied = tied if chooses else _told_by_choice(tied, by["choice"])
-    return _spoken(group, metric if metric != AUTO else first, tied, by[first])
+    if metric != AUTO:
+        return _spoken(group, tied, [best], by[first])
+    chooses = _better_at_choosing(best, by["choice"])
+    more = dict.fromkeys([*chooses, *_better_directed(best, by["direction_error"])])
+    tied += [name for name in more if name not in tied]
+    tied = tied if chooses else _told_by_choice(tied, by["choice"])
+    if best not in tied:  # choosing told against it
+        return _spoken(group, tied, [], by[first])
+    same = [best, *(one.against for one in by[first] if one.against in tied and _decide_alike(one))]
+    return _spoken(group, tied, same, by[first])
 
 
 def _better_at_choosing(best: str, choice: Sequence[Difference]) -> list[str]:
@@ -153,22 +227,54 @@ def _told_by_choice(tied: list[str], choice: Sequence[Difference]) -> list[str]:
     return [name for name in tied if name not in worse]
 
 
-def _spoken(group: str, metric: str, tied: list[str], by: Sequence[Difference]) -> Verdict:
-    """The verdict in a sentence."""
-    who, what = _WHO[group], metric.replace("_", " ")
-    if len(tied) == 1:
-        others = [one for one in by if one.algorithm == tied[0]]
-        next_best = min(others, key=lambda one: one.value) if others else None
-        by_how_much = (
-            f"; the next best, {next_best.against}, is worse by {next_best.value:.3g} "
-            f"({next_best.low:.3g} to {next_best.high:.3g}) in {what}"
-            if next_best
-            else ""
+def _decide_alike(one: Difference) -> bool:
+    """Whether it does not matter which of the two is fitted on everything."""
+    return one.fitted_apart is not None and one.fitted_apart <= _SAME
+
+
+def _spoken(group: str, tied: list[str], same: list[str], by: Sequence[Difference]) -> Verdict:
+    """The verdict in a sentence; `same` are the tied ones that decide as the best does, it included."""
+    told = len(tied) == 1 or set(tied) <= set(same)
+    use = simplest(tied)
+    alike = tuple(name for name in same if name != use) if use in same else ()
+    if told:
+        sentence = f"For {_WHO[group]}, use {use}{_as_others(use, alike)}{_next_best(tied, by)}."
+        return Verdict(
+            group=group, metric=by[0].metric, sentence=sentence, winner=use, candidates=(use,), same=alike
         )
-        sentence = f"For {who}, use {tied[0]}{by_how_much}."
-        return Verdict(group=group, metric=metric, sentence=sentence, winner=tied[0], candidates=tuple(tied))
     sentence = (
-        f"For {who}, these data cannot tell {', '.join(tied[:-1])} and {tied[-1]} apart; "
-        f"take {simplest(tied)}, the simplest of them, or evaluate on more users."
+        f"For {_WHO[group]}, these data cannot tell {_listed(tied)} apart; "
+        f"take {use}, the simplest of them"
+        f"{_as_others(use, alike)}, or evaluate on more users."
     )
-    return Verdict(group=group, metric=metric, sentence=sentence, winner=None, candidates=tuple(tied))
+    return Verdict(
+        group=group, metric=by[0].metric, sentence=sentence, winner=None, candidates=tuple(tied), same=alike
+    )
+
+
+def _next_best(tied: list[str], by: Sequence[Difference]) -> str:
+    """By how much the best of the others is worse."""
+    others = [one for one in by if one.algorithm in tied and one.against not in tied]
+    if not others:
+        return ""
+    least = min(others, key=lambda one: one.value)
+    return (
+        f"; the next best, {least.against}, is worse by {least.value:.3g} "
+        f"({least.low:.3g} to {least.high:.3g}) in {least.metric.replace('_', ' ')}"
+    )
+
+
+def _as_others(use: str, alike: Sequence[str]) -> str:
+    if not alike:
+        return ""
+    verb = "decides" if len(alike) == 1 else "decide"
+    return f" (fitted on everything, {_listed(alike)} {verb} as {use} does)"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> _listed(["a", "b", "c"]), _listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie import checks
 from coterie.errors import LogError, ParameterError
+from coterie.evaluation.alike import SETS, Alike, Sets
 from coterie.evaluation.candidates import CANDIDATES, Candidate, named, simplest
 from coterie.evaluation.compare import AUTO, GROUPS, differences_of, verdict_of
 from coterie.evaluation.held_out import judged, sums_of
@@ -28,11 +29,12 @@ from coterie.evaluation.predict import predict
 from coterie.evaluation.rows import LoggedRows, rows_of
 from coterie.evaluation.run import ALL, FEW, UNSEEN, EvaluationRun, Trial, Value, Verdict
 from coterie.evaluation.scores import Tally, calibration_of, groups_of, scores_of
-from coterie.evaluation.splits import Split, backward_steps, splits_of
+from coterie.evaluation.splits import Split, backward_steps, folds_of, splits_of
 from coterie.evaluation.tuning import Inner, inner_of, noise_of, quietly_fitted, tune
 from coterie.logs import Logs
 from coterie.model import Model
 from coterie.progress import Progress, silent
+from coterie.statistics import UserStatistics
 
 FRACTIONS = (0.1, 0.3, 1.0)
 _FEW_USERS = 30
@@ -108,6 +110,8 @@ class _Work:
 
     tally: Tally
     values: PolicyValues | None = None
+    alike: Alike | None = None
+    resampled: bool = False
     trials: list[Trial] = field(default_factory=list)
     untuned: int = 0
     splits: int = 0
@@ -134,14 +138,35 @@ def evaluate_rows(rows: LoggedRows, plan: Plan, *, progress: Progress = silent) 
     _require_enough(rows)
     rng = np.random.default_rng(plan.seed)
     way = plan.split or ("time" if rows.time is not None else "random")
-    work = _Work(Tally(len(rows.users)), policy_values(rows))
+    tally = Tally(len(rows.users), judged_share=1 / folds_of(plan.share))
+    work = _Work(tally, policy_values(rows), _alike(rows, plan), resampled=way == "random")
     candidates = named(plan.algorithms)
     for done, split in enumerate(splits_of(rows, way, int(plan.splits), plan.share, rng)):
         progress("evaluating splits", done, plan.splits)
         _judge_split(rows, split, candidates, plan, work, rng)
         work.splits += 1
     progress("evaluating splits", plan.splits, plan.splits)
+    _fit_everything(rows, plan, work, progress)
     return _finished(rows, plan, way, work, rng)
+
+
+def _alike(rows: LoggedRows, plan: Plan) -> Alike | None:
+    """Sets of actions to decide among, where it matters whether two algorithms decide alike."""
+    if plan.metric != AUTO or len(plan.algorithms) == 1:
+        return None
+    return Alike(Sets.drawn(rows, np.random.default_rng([int(plan.seed), SETS])))
+
+
+def _fit_everything(rows: LoggedRows, plan: Plan, work: _Work, progress: Progress) -> None:
+    """Let each algorithm, fitted on everything, decide; users without a row when judged are never seen."""
+    if work.alike is None:
+        return
+    seen = np.nan_to_num(work.tally.mean_count(max(work.tally.fractions))) > 0
+    stats, at = rows.statistics(np.ones(len(rows)))
+    for done, (name, algorithm) in enumerate(_tuned_on_everything(rows, stats, plan.algorithms, plan)):
+        progress("fitting on everything", done, len(plan.algorithms))
+        work.alike.add(name, quietly_fitted(algorithm, stats), np.where(seen, at, -1))
+    progress("fitting on everything", len(plan.algorithms), len(plan.algorithms))
 
 
 def fitted_winner(rows: LoggedRows, run: EvaluationRun, plan: Plan) -> Model:
@@ -152,14 +177,21 @@ def fitted_winner(rows: LoggedRows, run: EvaluationRun, plan: Plan) -> Model:
 
 def fitted_candidate(rows: LoggedRows, name: str, plan: Plan) -> Model:
     """Algorithm of this name fitted on all rows, its settings tuned once more, by several inner cuts."""
-    rng = np.random.default_rng(plan.seed)
-    everything, nothing = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
-    whole = Split(0, everything, nothing, np.zeros(len(rows)))
-    inner = _inner_cuts(rows, whole, 1.0, rng, _FINAL_CUTS)
     stats, _ = rows.statistics(np.ones(len(rows)))
-    tuned = tune(CANDIDATES[name], inner, plan.sign)
-    model: Model = CANDIDATES[name].algorithm(tuned.settings, noise_of(stats), plan.sign).fit(stats)
+    _, algorithm = next(_tuned_on_everything(rows, stats, [name], plan))
+    model: Model = algorithm.fit(stats)
     return model
+
+
+def _tuned_on_everything(
+    rows: LoggedRows, stats: UserStatistics, names: Sequence[str], plan: Plan
+) -> Iterator[tuple[str, Any]]:
+    rng = np.random.default_rng(plan.seed)
+    everything = np.ones(len(rows), dtype=bool)
+    inner = _inner_cuts(rows, Split(0, everything, ~everything, np.zeros(len(rows))), 1.0, rng, _FINAL_CUTS)
+    for name in names:
+        tuned = tune(CANDIDATES[name], inner, plan.sign)
+        yield name, CANDIDATES[name].algorithm(tuned.settings, noise_of(stats), plan.sign)
 
 
 def _inner_cuts(
@@ -209,6 +241,8 @@ def _judge_split(
             model = quietly_fitted(candidate.algorithm(tuned.settings, noise, plan.sign), stats)
             sums = sums_of(predict(model, where, action), tuned.spread, on)
             work.tally.add(candidate.name, fraction, sums)
+            if work.resampled and fraction == max(plan.fractions):
+                work.tally.add_part(candidate.name, sums)
             work.trials += tuned.rows(candidate.name, split.number, fraction)
             models[candidate.name] = tuned.log_likelihood, model
         if work.values is not None and fraction == max(plan.fractions):
@@ -223,7 +257,7 @@ def _finished(rows: LoggedRows, plan: Plan, way: str, work: _Work, rng: np.rando
     full = max(tally.fractions)
     count = tally.mean_count(full)
     groups = groups_of(count, plan.few)
-    differences = tuple(differences_of(tally, groups, plan.confidence, rng))
+    differences = tuple(differences_of(tally, groups, plan.confidence, rng, work.alike))
     found = (verdict_of(g, plan.algorithms, differences, plan.metric) for g in GROUPS if g in groups)
     verdicts = tuple(verdict for verdict in found if verdict is not None)
     scores = tuple(scores_of(tally, groups, plan.confidence, rng))

@@ -60,7 +60,10 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """How much better (above 0) `algorithm` is than `against`, user by user.
 
-    `told_apart` says whether the interval, widened for the number of comparisons, leaves out 0.
+    `told_apart` says whether the interval, widened for the number of comparisons, leaves out 0; for the
+    scaled error of five random splits or more it must do so over splits as well. `fitted_apart` is the share
+    of sets of the log's actions that the two decide differently once fitted on everything; null where the
+    verdict does not go by it, and for groups with too few sets.
     """
 
     algorithm: str
@@ -73,6 +76,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     told_apart: bool
     n_users: int
+    fitted_apart: float | None = None
 
 
 class Covered(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +130,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What to use for a group of users; `winner` is null where the data cannot tell.
 
-    `candidates` are the algorithms that the data cannot tell from the best one, it included.
+    `candidates` are the algorithms that the data cannot tell from the best one, it included. `same` are those
+    that, fitted on everything, decide as the winner does, or as the simplest candidate.
     """
 
     group: str
@@ -134,6 +139,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     winner: str | None
     candidates: tuple[str, ...]
+    same: tuple[str, ...] = ()
 
 
 _TABLES: dict[str, Any] = {

@@ -20,6 +20,7 @@ from coterie.packed import FloatArray
 METRICS = ("squared_error", "scaled_error", "r2", "log_likelihood", "choice")
 _DECILES = 10
 _FOR_CHOICE = {RANDOM: "random", HINDSIGHT: "hindsight"}
+PARTS = ("rows", "reward_square", "product", "estimate_square")
 Key = tuple[str, float]
 
 
@@ -28,19 +29,26 @@ class Tally:
     """Sums per user over all splits, as they come in.
 
     `sums` holds, by algorithm and fraction, columns (U,) by name; `count` by fraction the training rows
-    (U,) of the users judged, times their judged rows. `full` is the same at the largest fraction.
+    (U,) of the users judged, times their judged rows. `parts` holds, by algorithm at the largest fraction,
+    columns (U, 4) of every split (`PARTS`); `judged_share` is the share of the rows that a split judges by.
     """
 
     n_users: int
     sums: dict[Key, dict[str, FloatArray]] = field(default_factory=dict)
     count: dict[float, FloatArray] = field(default_factory=dict)
     judged: dict[float, FloatArray] = field(default_factory=dict)
+    parts: dict[str, list[FloatArray]] = field(default_factory=dict)
+    judged_share: float = 0.0
 
     def add(self, algorithm: str, fraction: float, sums: dict[str, FloatArray]) -> None:
         """Add the sums of one split."""
         kept = self.sums.setdefault((algorithm, fraction), {name: np.zeros(self.n_users) for name in COLUMNS})
         for name, values in sums.items():
             kept[name] += values
+
+    def add_part(self, algorithm: str, sums: dict[str, FloatArray]) -> None:
+        """Keep what the scaled error of one split needs."""
+        self.parts.setdefault(algorithm, []).append(np.column_stack([sums[name] for name in PARTS]))
 
     def add_count(self, fraction: float, count: FloatArray, judged: FloatArray) -> None:
         """Add the training rows of a split's users, weighted with the rows by which they are judged."""

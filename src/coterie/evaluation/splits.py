@@ -65,12 +65,21 @@ def splits_of(
     if way == "time":
         yield from _by_time(rows, number, share, key)
         return
-    folds = max(2, round(1 / share))
+    folds = folds_of(share)
     for repeat in range(0, number, folds):
         fold = _dealt_users(rows, folds, rng) if way == "users" else _dealt_rows(rows, folds, rng)
         for k in range(min(folds, number - repeat)):
             test = fold == k
             yield _checked(Split(repeat + k, ~test, test, key), way)
+
+
+def folds_of(share: float) -> int:
+    """Folds of which each is about this share of the log.
+
+    >>> folds_of(0.2), folds_of(0.9)
+    (5, 2)
+    """
+    return max(2, round(1 / share))
 
 
 def backward_steps(rows: LoggedRows) -> int:
