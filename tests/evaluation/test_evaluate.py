@@ -94,6 +94,14 @@ def test_one_algorithm_is_its_own_verdict() -> None:
     assert any("There are 10 users" in note for note in found.notes)
 
 
+def test_one_user_has_no_verdict() -> None:
+    logs = ct.Logs.from_arrays([0] * 40, np.eye(2)[np.arange(40) % 2], np.arange(40.0) % 3)
+    found = evaluate(logs, Plan(algorithms=["independent", "pooled"], fractions=[1.0], splits=1))
+    assert any("There is 1 user, and" in note for note in found.notes)
+    with pytest.raises(LogError, match="1 user was judged, and comparing takes two users or more"):
+        _ = found.verdict
+
+
 def test_the_settings_are_checked() -> None:
     with pytest.raises(ParameterError, match="there is no algorithm 'best'; there are independent, pooled"):
         Plan(algorithms=["best"])

@@ -154,8 +154,8 @@ def _print(run: Any, folder: str | None, out: str | None) -> None:
         _print_values(run.values)
     for note in run.notes:
         click.echo(f"Note: {note}")
-    for verdict in run.verdicts:
-        click.echo(verdict.sentence)
+    for sentence in dict.fromkeys(verdict.sentence for verdict in run.verdicts):
+        click.echo(sentence)
     if folder is not None:
         click.echo(f"Kept in {Path(folder)}.")
     if out is not None:

@@ -329,8 +329,9 @@ def _notes(
         groups = " and ".join(sorted(missing))
         yield f"The group {groups} has fewer than two users, so nothing is compared in it."
     if len(rows.users) < _FEW_USERS:
+        there = "There is 1 user" if len(rows.users) == 1 else f"There are {len(rows.users)} users"
         yield (
-            f"There are {len(rows.users)} users, and users are the sampling unit: intervals are wide, and "
+            f"{there}, and users are the sampling unit: intervals are wide, and "
             "they are reliable from about 30 users on."
         )
 

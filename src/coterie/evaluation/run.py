@@ -32,7 +32,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.errors import FileError
+from coterie.errors import FileError, LogError
 
 FORMAT = 1
 RANDOM = "random pick"
@@ -193,7 +193,13 @@ class EvaluationRun:
     @property
     def verdict(self) -> Verdict:
         """The verdict on all users."""
-        return next(verdict for verdict in self.verdicts if verdict.group == ALL)
+        found = next((verdict for verdict in self.verdicts if verdict.group == ALL), None)
+        if found is None:
+            raise LogError(
+                f"{self.counts.get('judged_users', 0)} user was judged, and comparing takes two users or more, "
+                "so there is no verdict; name a single algorithm, or give a log of more users"
+            )
+        return found
 
     def curve(self, metric: str, group: str = ALL) -> dict[str, list[Score]]:
         """Learning curves: the scores of each algorithm, by rising fraction."""
