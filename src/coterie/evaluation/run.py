@@ -196,8 +196,8 @@ class EvaluationRun:
         found = next((verdict for verdict in self.verdicts if verdict.group == ALL), None)
         if found is None:
             raise LogError(
-                f"{self.counts.get('judged_users', 0)} user was judged, and comparing takes two users or more, "
-                "so there is no verdict; name a single algorithm, or give a log of more users"
+                f"{self.counts.get('judged_users', 0)} user was judged, and comparing takes two users or "
+                "more, so there is no verdict; name a single algorithm, or give a log of more users"
             )
         return found
 
