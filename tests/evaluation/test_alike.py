@@ -8,6 +8,7 @@ from coterie.evaluation.alike import Alike, Sets
 from coterie.evaluation.compare import verdict_of
 from coterie.evaluation.rows import rows_of
 from coterie.evaluation.run import Difference
+from coterie.evaluation.tuning import quietly_fitted
 
 NAMES = ("independent", "pooled", "off-club")
 
@@ -16,7 +17,7 @@ def test_the_share_of_choices_that_differ_is_counted() -> None:
     """User 0 likes (1, 0) by her row and user 1 likes (0, 1); everybody alone, or user 1 as never seen."""
     rows = rows_of(ct.Logs.from_arrays([0, 1], [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0]))
     stats, at = rows.statistics(np.ones(2))
-    model = ct.Independent(bonus=ct.Bonus(sign=0)).fit(stats)
+    model = quietly_fitted(ct.Independent(bonus=ct.Bonus(sign=0)), stats)
     alike = Alike(Sets.drawn(rows, np.random.default_rng(0), 4000))
     alike.add("a", model, at)
     alike.add("b", model, np.array([at[0], -1]))
@@ -33,7 +34,7 @@ def test_choices_are_those_of_decide_many() -> None:
     rng = np.random.default_rng(1)
     rows = rows_of(ct.Logs.from_arrays(np.arange(60) % 6, rng.standard_normal((60, 3)), rng.random(60)))
     stats, at = rows.statistics(np.ones(60))
-    model = ct.OffCLUB(bonus=ct.Bonus(sign=-1)).fit(stats)
+    model = quietly_fitted(ct.OffCLUB(bonus=ct.Bonus(sign=-1)), stats)
     sets = Sets.drawn(rows, rng, 50)
     made = model.decide_many(rows.users[sets.user], rows.action[sets.row])
     assert sets.picked(model, at[sets.user]).tolist() == np.asarray(made.index).tolist()
