@@ -15,6 +15,7 @@ is learned from. Algorithms that, fitted on everything, decide alike need not be
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import msgspec
 import numpy as np
@@ -51,10 +52,9 @@ def differences_of(
     """The best algorithm against every other, by metric, fraction and group."""
     full = max(tally.fractions)
     for group in (name for name in GROUPS if name in groups):
-        for fraction in tally.fractions:
-            for metric in _GAIN:
-                for one in _against_best(tally, group, groups[group], fraction, metric, confidence, rng):
-                    yield one if fraction < full else _on_everything(one, tally, groups, confidence, alike)
+        for fraction, metric in product(tally.fractions, _GAIN):
+            for one in _against_best(tally, group, groups[group], fraction, metric, confidence, rng):
+                yield one if fraction < full else _on_everything(one, tally, groups, confidence, alike)
 
 
 def _on_everything(
@@ -79,9 +79,9 @@ def _leads(tally: Tally, better: str, worse: str, users: NDArray[np.int64]) -> F
     errors = []
     for name in (better, worse):
         sums = np.array([part[users].sum(axis=0) for part in tally.parts[name]])
-        rows, reward_square, product, size = sums.T
-        factor = product.sum() / size.sum() if size.any() else 0.0
-        errors.append((reward_square - 2 * factor * product + factor**2 * size) / np.maximum(rows, 1e-300))
+        rows, reward_square, both, size = sums.T
+        factor = both.sum() / size.sum() if size.any() else 0.0
+        errors.append((reward_square - 2 * factor * both + factor**2 * size) / np.maximum(rows, 1e-300))
     return np.asarray(errors[1] - errors[0])
 
 
@@ -154,9 +154,9 @@ def _column(sums: dict[str, FloatArray], name: str, users: NDArray[np.int64]) ->
     """Sums (users,) of a column; the scaled error takes the one factor that suits all these users."""
     if name != "scaled_error":
         return sums[name][users]
-    product, size = sums["product"][users], sums["estimate_square"][users]
-    factor = product.sum() / size.sum() if size.any() else 0.0
-    return np.asarray(sums["reward_square"][users] - 2 * factor * product + factor**2 * size)
+    both, size = sums["product"][users], sums["estimate_square"][users]
+    factor = both.sum() / size.sum() if size.any() else 0.0
+    return np.asarray(sums["reward_square"][users] - 2 * factor * both + factor**2 * size)
 
 
 def _normal_low(against: FloatArray, rows: FloatArray, confidence: float) -> FloatArray:
