@@ -307,6 +307,32 @@ def test_edges_come_as_compressed_rows(dense: bool, monkeypatch: pytest.MonkeyPa
         assert found == dict(enumerate(lenders[:-1]))
 
 
+def test_clusters_are_cells_of_their_own() -> None:
+    """Twelve clusters on the axes: no leaf has members of two, and cells are those of the plain twins."""
+    from coterie.neighbourhood.tree import _kernels
+    from coterie.neighbourhood.tree import _plain as plain_tree
+    from coterie.neighbourhood.tree.cells import cells_of
+
+    rng = np.random.default_rng(0)
+    label = rng.integers(12, size=6000)
+    theta = np.eye(12)[label] + 0.02 * rng.standard_normal((6000, 12))
+    cell, centres = cells_of(theta, np.zeros(6000), np.full(6000, 0.5))
+    assert len(centres) == 12
+    assert len(set(zip(cell.tolist(), label.tolist(), strict=True))) == 12
+    tree = ball_tree(theta, np.zeros(6000), np.full(6000, 0.5))
+    leaves = tree.leaves
+    for a, b in zip(tree.start[leaves], tree.stop[leaves], strict=True):
+        assert len(set(label[tree.order[a:b]].tolist())) == 1
+    for reach, most in ((0.1, 50), (0.5, 512), (0.5, 5)):
+        covers = [way.cover(theta[:500], reach, most) for way in (_kernels, plain_tree)]
+        np.testing.assert_array_equal(*covers)
+    found = np.zeros((2, 6000), np.int64)
+    for way, into in zip((_kernels, plain_tree), found, strict=True):
+        way.nearest(theta, np.ascontiguousarray(centres.T), into)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], cell)
+
+
 def test_identical_estimates_are_one_leaf_and_one_group() -> None:
     theta = np.zeros((20_001, 4))
     theta[:7] = np.arange(1, 8)[:, np.newaxis]

@@ -46,27 +46,33 @@ def loose(one: Any, i: int, other: Any, j: int) -> Any:
 
 
 @nb.njit(nogil=True, cache=True)
-def build(points: Any, slack: Any, limit: Any, cap: Any, order: Any, largest: int) -> Any:
-    """Nodes of a tree over the rows, which are put into the order of the tree; see `BallTree`."""
+def build(
+    points: Any, slack: Any, limit: Any, cap: Any, order: Any, cell: Any, spots: Any, largest: int
+) -> Any:
+    """Nodes of a tree over the rows, which are put into the order of the tree; see `BallTree`.
+
+    Nodes with several cells, whose centres are `spots`, are split between these.
+    """
     n, dim = points.shape
     start, stop = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     child, deep = np.full(2 * n, -1), np.zeros(2 * n, np.int64)
     centre, bounds = np.empty((2 * n, dim)), np.empty((2 * n, 6))
     same = np.zeros(2 * n, np.bool_)
     spare, spare_rows = np.empty((n, 3)), np.empty((n, dim))
-    spare_order, value = np.empty(n, np.int64), np.empty(n)
+    spare_order, value = np.empty((n, 2), np.int64), np.empty(n)
     start[0], stop[0], made, at = 0, n, min(n, 1), 0
     while at < made:
         a, b = start[at], stop[at]
         _describe(points, slack, cap, a, b, centre, bounds, same, value, at)
-        if not same[at] and b - a > largest and not _compact(slack, limit, value, a, b, bounds[at]):
-            middle = _split(points, slack, a, b, centre, at, value)
-            if middle:
-                left = _move(points, slack, limit, cap, order, a, b, value, spare, spare_rows, spare_order)
-                child[at] = made
-                start[made], stop[made], start[made + 1], stop[made + 1] = a, left, left, b
-                deep[made] = deep[made + 1] = deep[at] + 1
-                made += 2
+        whole = same[at] or b - a <= largest or _compact(slack, limit, value, a, b, bounds[at])
+        if not whole and (
+            _split_cells(cell, spots, a, b, value) or _split(points, slack, a, b, centre, at, value)
+        ):
+            left = _move(points, slack, limit, cap, order, cell, a, b, value, spare, spare_rows, spare_order)
+            child[at] = made
+            start[made], stop[made], start[made + 1], stop[made + 1] = a, left, left, b
+            deep[made] = deep[made + 1] = deep[at] + 1
+            made += 2
         at += 1
     return (
         start[:made].copy(), stop[:made].copy(), child[:made].copy(), deep[:made].max() if made else 0,
@@ -164,6 +170,61 @@ def _split(points: Any, slack: Any, a: int, b: int, centre: Any, at: int, value:
 
 
 @nb.njit(nogil=True, cache=True)
+def _split_cells(cell: Any, spots: Any, a: int, b: int, value: Any) -> bool:
+    """Mark one side of a node by values above 0, cells kept whole; False where there is one cell."""
+    size = np.zeros(len(spots), np.int64)
+    for i in range(a, b):
+        size[cell[i]] += 1
+    present = np.flatnonzero(size)
+    if len(present) <= 1:
+        return False
+    normal, sample = np.empty(spots.shape[1]), spots[present]
+    threshold = _two_means(sample, normal)
+    along = sample @ normal
+    if not (along > threshold).any() or (along > threshold).all():
+        threshold = np.median(along)
+    side = np.full(len(spots), -1.0)
+    side[present[along > threshold]] = 1.0
+    if not (along > threshold).any():
+        side[present[0]] = 1.0
+    for i in range(a, b):
+        value[i] = side[cell[i]]
+    return True
+
+
+@nb.njit(nogil=True, cache=True)
+def cover(points: Any, reach: float, most: int) -> Any:
+    """Points such that every point is within reach of one of them; one more than `most` at the utmost."""
+    chosen, n = np.empty(most + 1, np.int64), 0
+    covered = np.zeros(len(points), np.bool_)
+    for i in range(len(points)):
+        if covered[i]:
+            continue
+        chosen[n] = i
+        n += 1
+        if n > most:
+            break
+        for j in range(i, len(points)):
+            if not covered[j]:
+                covered[j] = distance(points, i, points, j) <= reach
+    return chosen[:n].copy()
+
+
+@nb.njit(nogil=True, cache=True)
+def nearest(points: Any, across: Any, found: Any) -> None:
+    """The nearest column (d, k) to each point, the first of equal ones; see `_plain.nearest`."""
+    square = np.empty(across.shape[1])
+    for i in range(len(points)):
+        square[:] = 0.0
+        for k in range(across.shape[0]):
+            at = points[i, k]
+            for j in range(across.shape[1]):
+                gap = at - across[k, j]
+                square[j] += gap * gap
+        found[i] = np.argmin(square)
+
+
+@nb.njit(nogil=True, cache=True)
 def _two_means(sample: Any, normal: Any) -> Any:
     """Normal and threshold of the plane between two means, started at points that are far apart."""
     n, dim = sample.shape
@@ -194,7 +255,7 @@ def _two_means(sample: Any, normal: Any) -> Any:
 
 @nb.njit(nogil=True, cache=True)
 def _move(
-    points: Any, slack: Any, limit: Any, cap: Any, order: Any, a: int, b: int, value: Any,
+    points: Any, slack: Any, limit: Any, cap: Any, order: Any, cell: Any, a: int, b: int, value: Any,
     spare: Any, spare_rows: Any, spare_order: Any,
 ) -> int:  # fmt: skip
     """Put the rows with a value below 0 first, each side in its old order; where the others begin."""
@@ -202,14 +263,15 @@ def _move(
     for i in range(a, b):
         if value[i] < 0:
             points[left], slack[left], limit[left] = points[i], slack[i], limit[i]
-            cap[left], order[left] = cap[i], order[i]
+            cap[left], order[left], cell[left] = cap[i], order[i], cell[i]
             left += 1
         else:
-            spare_rows[held], spare_order[held] = points[i], order[i]
+            spare_rows[held], spare_order[held, 0], spare_order[held, 1] = points[i], order[i], cell[i]
             spare[held, 0], spare[held, 1], spare[held, 2] = slack[i], limit[i], cap[i]
             held += 1
     for i in range(held):
-        points[left + i], order[left + i] = spare_rows[i], spare_order[i]
+        points[left + i] = spare_rows[i]
+        order[left + i], cell[left + i] = spare_order[i]
         slack[left + i], limit[left + i], cap[left + i] = spare[i, 0], spare[i, 1], spare[i, 2]
     return left
 

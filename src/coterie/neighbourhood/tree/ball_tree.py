@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.neighbourhood.neighbourhood import IntArray
+from coterie.neighbourhood.tree.cells import cells_of
 from coterie.packed import FloatArray
 
 LARGEST_LEAF = 256
@@ -95,7 +96,10 @@ def ball_tree(
     at, s = np.array(points, dtype=np.float64, order="C"), np.array(slack, dtype=np.float64)
     most = np.minimum(limit, _HUGE)
     cap = most.copy() if mutual else np.full(n, np.inf)
-    start, stop, child, depth, centre, bounds, same = _kernels.build(at, s, most, cap, order, largest)
+    cell, spots = cells_of(at, s, most)
+    start, stop, child, depth, centre, bounds, same = _kernels.build(
+        at, s, most, cap, order, cell, spots, largest
+    )
     key, key_cap = np.empty(n), np.empty(n)
     leaves = np.flatnonzero(child < 0)
     _kernels.sort_leaves(at, s, most, cap, order, start, stop, leaves, centre, key, key_cap)
