@@ -33,7 +33,7 @@ FORMATS = {
     ".feather": "ipc",
     ".ipc": "ipc",
 }
-_BUFFER = 1 << 20  # bytes of each column of a Parquet file that are read at a time
+_BUFFER = 1 << 17  # bytes of each column of a Parquet file that are read at a time
 _MOST_REASON = 200  # characters of what Arrow says that are passed on
 _BATCH_BYTES = 32 << 20  # of a Parquet file's columns, decoded, that are read at a time
 _READ_AHEAD = 4  # blocks of a text file parsed ahead of use: enough to keep two cores busy, little memory
