@@ -110,3 +110,8 @@ def test_every_figure_is_drawn_and_kept_in_two_forms(tmp_path: Path, monkeypatch
         assert (tmp_path / f"{one.name}.svg").read_text().startswith("<?xml")
         assert (tmp_path / f"{one.name}.png").stat().st_size > 10_000
         assert one.caption.endswith(".")
+        for legend in one.figure.legends:  # all of it is on the paper, whatever the number of panels
+            box = legend.get_window_extent()
+            assert box.x0 >= 0
+            assert box.y0 >= 0
+            assert box.x1 <= one.figure.bbox.x1

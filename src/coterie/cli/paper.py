@@ -63,6 +63,8 @@ def command(out: str, **options: Any) -> None:
     datasets, notes = _datasets(options)
     notes += _missing_methods(options["method"])
     seeds = options["seeds"] or (settings.QUICK_SEEDS if options["quick"] else settings.SEEDS)
+    if seeds < settings.SEEDS or options["quick"]:
+        notes.append(_short_run(seeds, quick=options["quick"]))
     for note in notes:
         click.echo(note, err=True)
     cells = settings.cells_of(
@@ -88,6 +90,17 @@ def command(out: str, **options: Any) -> None:
     }
     _write(folder, rows, notes, (chosen, datasets, options["data"]))
     click.echo(f"{len(cells)} cells in {time.monotonic() - clock:.1f} s{_memory(jobs)}", err=True)
+
+
+def _short_run(seeds: int, *, quick: bool) -> str:
+    """A sentence on what verdicts rest on where it is less than the paper's."""
+    from coterie.experiments import settings
+
+    run = f"{seeds} seed{'s' if seeds > 1 else ''} of {settings.SEEDS}"
+    return (
+        f"a short run: {run}{' and at most 2,000 requests a cell' if quick else ''}; "
+        "its verdicts can differ from those of the whole run"
+    )
 
 
 def _memory(jobs: int) -> str:

@@ -43,6 +43,8 @@ LABELS = {
 }
 _OURS = 4
 _NARROW = 100.0
+_LEAST_WIDTH = 7.6  # inches, so that a legend of three columns has room
+_COLUMN = 2.5  # inches of a legend with the longest of the labels
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def panels(n_rows: int, n_columns: int, *, height: float = 2.9, foot: float = 0.
     from matplotlib.figure import Figure
 
     whole = height * n_rows + foot + 0.3
-    figure = Figure(figsize=(3.9 * n_columns + 0.5, whole), layout="constrained")
+    figure = Figure(figsize=(max(3.9 * n_columns + 0.5, _LEAST_WIDTH), whole), layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False)
     layout: Any = figure.get_layout_engine()
     layout.set(rect=(0, foot / whole, 1, 1 - foot / whole))
@@ -79,7 +81,7 @@ def panels(n_rows: int, n_columns: int, *, height: float = 2.9, foot: float = 0.
 
 
 def legend(figure: Any, axes: Any, columns: int = 4) -> None:
-    """One legend at the foot for the lines of all panels."""
+    """One legend at the foot for the lines of all panels, in at most as many columns as have room."""
     found: dict[str, Any] = {}
     for axis in axes.flat:
         handles, labels = axis.get_legend_handles_labels()
@@ -87,6 +89,7 @@ def legend(figure: Any, axes: Any, columns: int = 4) -> None:
             found.setdefault(label, handle)
     order = [LABELS.get(name, name) for name in STYLES]
     found = dict(sorted(found.items(), key=lambda one: order.index(one[0]) if one[0] in order else -1))
+    columns = min(columns, int(figure.get_figwidth() // _COLUMN))
     figure.legend(
         found.values(), found.keys(), loc="lower center", ncols=columns, frameon=False, fontsize=8.5
     )

@@ -109,7 +109,7 @@ def schematic_figure(found: Reach) -> Drawn:
     grid = np.linspace(0, 1.02 * max(found.unlike[-1], found.alike[-1]), 600)
     kinds = (
         ("alike (R)", "#0072B2", found.mine[0], found.alike),
-        ("unlike (W)", "#D55E00", found.mine[1], found.unlike),
+        ("unlike (W)", "#8C8C8C", found.mine[1], found.unlike),
     )
     rng = np.random.default_rng(0)
     for height, (name, colour, mine, everybody) in enumerate(kinds):
@@ -119,8 +119,8 @@ def schematic_figure(found: Reach) -> Drawn:
         axes[1][0].plot(grid, joined, color=colour, linewidth=2, label=f"users {name}")
     marks = (
         ("true gap gamma", found.gamma, "#333333", "-"),
-        ("under-estimated", found.own[0], "#009E73", "--"),
-        ("over-estimated", found.own[1], "#CC79A7", "--"),
+        ("under-estimated", found.own[0], STYLES[_LEVELS[1]][0], "--"),
+        ("over-estimated", found.own[1], STYLES[_LEVELS[2]][0], "--"),
     )
     for axis in axes.flat:
         for name, value, colour, dash in marks:

@@ -23,6 +23,7 @@ TITLES = {
     "stand-in": "Stand-in world: no real ratings, users scattered like MovieLens'",
 }
 _NEAR = 0.25
+_SMALL = 0.01
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def write(path: Path, report: Report) -> None:
         parts += ["<h2>Figures</h2>", *(_figure(text, file) for text, file in report.figures)]
     parts += [
         "<h2>Provenance</h2>",
-        _rows(("", ""), [(name, str(value)) for name, value in report.provenance.items()]),
+        _told(report.provenance),
     ]
     style = files("coterie.experiments").joinpath("page.css").read_text()
     body = "\n".join(parts)
@@ -91,11 +92,15 @@ def _claim(claim: Claim) -> str:
     verdict = '<b class="near">holds</b>' if claim.holds else '<b class="far">does not hold</b>'
     more = "".join(f"<li>{_text(one)}</li>" for one in claim.exceptions)
     folded = (
-        f"<details><summary>{len(claim.exceptions)} exceptions</summary><ul>{more}</ul></details>"
+        f"<details><summary>{_exceptions(len(claim.exceptions))}</summary><ul>{more}</ul></details>"
         if more
         else ""
     )
     return f"<div class='claim'>{verdict} {_text(claim.text)}: {_text(claim.seen)}.{folded}</div>"
+
+
+def _exceptions(n: int) -> str:
+    return "1 exception" if n == 1 else f"{n} exceptions"
 
 
 def _figure(text: str, file: Path) -> str:
@@ -132,8 +137,13 @@ def _cell(row: TableRow | None) -> str:
     kind = "near" if abs(row.ratio - 1) <= _NEAR else "far"
     return (
         f'<td title="{_text(row.verdict)}; {error}">{row.suboptimality_gap:.6f}<br>'
-        f'<span class="{kind}">{row.published:.6f} · ×{row.ratio:.2f}</span></td>'
+        f'<span class="{kind}">{row.published:.6f} · ×{_ratio(row.ratio)}</span></td>'
     )
+
+
+def _ratio(ratio: float) -> str:
+    """Two decimals, or one digit where these would be zero."""
+    return f"{ratio:.2f}" if ratio >= _SMALL else f"{ratio:.1g}"
 
 
 def _gains(gains: Sequence[ImprovementRow]) -> str:
@@ -174,6 +184,14 @@ def _winners(found: Sequence[Winner]) -> str:
             for one in found
         ],
     )
+
+
+def _told(provenance: dict[str, Any]) -> str:
+    """Names and words, both from the left."""
+    lines = "".join(
+        f"<tr><td>{_text(name)}</td><td>{_text(value)}</td></tr>" for name, value in provenance.items()
+    )
+    return f'<table class="told">{lines}</table>'
 
 
 def _rows(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
