@@ -12,9 +12,14 @@ from coterie.neighbourhood.leaves._kernels import (
     NOTHING,
     ROOM,
     SIZE,
+    ahead,
     approach,
-    piece,
+    beyond,
+    blur,
+    falling,
     side_by_side,
+    together,
+    worth_ordering,
 )
 from coterie.neighbourhood.search._kernels import TILE, distances
 from coterie.neighbourhood.tree._kernels import distance, loose
@@ -82,7 +87,7 @@ def _leaf(
     tree: Any, asked: Any, who: Any, itself: Any, leaf: int, under: bool, best: Any, near: Any, value: Any
 ) -> None:
     """Let the members of a leaf lower the gaps of some queries; rows of `near` are room for these."""
-    start, n, laid = tree.start[leaf], tree.stop[leaf] - tree.start[leaf], tree.laid[leaf]
+    start, n = tree.start[leaf], tree.stop[leaf] - tree.start[leaf]
     points, slacks, limits, members, slack = asked.points, asked.slack, asked.limit, tree.points, tree.slack
     key, key_cap, centre, bounds = tree.key, tree.key_cap, tree.centre, tree.bounds
     if tree.same[leaf]:
@@ -91,26 +96,44 @@ def _leaf(
             if v < start + n:
                 best[i] = _lower(points, i, members, v, slacks[i] + slack[v], under, best[i])
         return
-    begin, margin, least = np.empty(len(who), np.int64), np.empty(len(who), np.float32), n
+    begin, margin = np.empty(len(who), np.int64), np.empty(len(who), np.float32)
+    room, along, sign = np.empty(len(who)), np.zeros(len(who)), 1.0 if under else -1.0
+    least, most, far, rising = n, 0, 0.0, tree.fall if under else key
     for q in range(len(who)):
         i = who[q]
-        begin[q], margin[q] = approach(
+        begin[q], margin[q], out = approach(
             points, i, slacks[i], limits[i], centre, bounds, key, key_cap, leaf, start, start + n, near, q
         )
-        far = 0.0 if np.isinf(best[i]) else best[i]
-        margin[q] += np.float32((far + bounds[leaf, SIZE] + abs(slacks[i])) ** 2 * 2.0**-19)
-        least = min(least, begin[q])
-    for at in range(least, n, CHUNK):
-        beside = piece(tree.beside, laid, n, at, min(CHUNK, n - at), points.shape[1])
-        some, slack32 = value[: beside.shape[1]], tree.slack32[laid + at : laid + at + beside.shape[1]]
+        most, extent = max(most, begin[q]), out + bounds[leaf, SIZE]
+        little = ROOM * (extent + abs(slacks[i])) + NOTHING
+        if begin[q] == 0:
+            begin[q] = beyond(rising, start, start + n, out + sign * slacks[i] - best[i] - little)
+        room[q] = little + blur(extent, points.shape[1])
+        soonest = 0.0 if np.isinf(best[i]) else best[i]
+        margin[q] += np.float32((soonest + bounds[leaf, SIZE] + abs(slacks[i])) ** 2 * 2.0**-19)
+        least, far = min(least, begin[q]), max(far, extent)
+    ordered = worth_ordering(n, most, far, len(who))
+    if ordered:
+        toward = ahead(tree, leaf, least, near[: len(who)], sign, along)
+        lowest = np.inf
         for q in range(len(who)):
-            if begin[q] > at:
-                continue
+            lowest = min(lowest, along[q] + sign * slacks[who[q]] - best[who[q]] - room[q])
+        order, top = falling(toward, least, lowest)
+        begin[:] = 0
+    else:
+        order, top = np.arange(least, n), np.full((n - least) // CHUNK + 1, np.float32(np.inf))
+    for at in range(0, len(order), CHUNK):
+        places, highest = order[at : at + CHUNK], top[at // CHUNK]
+        beside, slack32, _, _, _ = together(tree, leaf, places, ordered)
+        some = value[: beside.shape[1]]
+        for q in range(len(who)):
             i, s = who[q], np.float32(slacks[who[q]])
+            if begin[q] > places[0] or highest <= along[q] + sign * slacks[i] - best[i] - room[q]:
+                continue
             side_by_side(beside, near, q, some)
             if _candidates(some, slack32, s, np.float32(best[i]), under, margin[q]):
-                for j in range(min(CHUNK, n - at)):
-                    both, v = s + slack32[j], start + at + j
+                for j in range(len(places)):
+                    both, v = s + slack32[j], start + places[j]
                     if v != itself[i] and _may_be(some[j], both, np.float32(best[i]), under, margin[q]):
                         best[i] = _lower(points, i, members, v, slacks[i] + slack[v], under, best[i])
 

@@ -44,3 +44,19 @@ def leaf_lenders(tree: Any, asked: Any, strict: bool, leaf: int, who: Any, one: 
     one[: len(who)] = inside @ np.diff(tree.first)[places]
     two[: len(who)] = inside @ np.diff(tree.second)[places]
     return inside.sum(axis=1).astype(np.int64)
+
+
+def ahead(tree: Any, leaf: int, first: int, near: Any, sign: float, along: Any) -> Any:
+    """Coordinates on the axis toward the mean query: of queries, and of members less sign times slack."""
+    axis = near.sum(axis=0, dtype=np.float64)
+    axis /= max(np.linalg.norm(axis), 1e-300)
+    along[:] = near @ axis
+    places = slice(tree.start[leaf] + first, tree.stop[leaf])
+    return (tree.points[places] - tree.centre[leaf]) @ axis - sign * tree.slack[places]
+
+
+def falling(value: Any, first: int, lowest: float) -> Any:
+    """Places of values above the lowest, descending; of each 256 the highest from there on."""
+    order = np.argsort(-value, kind="stable")
+    order = order[value[order] > lowest]
+    return first + order, value[order[::256]]

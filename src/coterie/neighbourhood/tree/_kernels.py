@@ -279,7 +279,7 @@ def _move(
 @nb.njit(nogil=True, cache=True)
 def sort_leaves(
     points: Any, slack: Any, limit: Any, cap: Any, order: Any, start: Any, stop: Any, leaves: Any,
-    centre: Any, key: Any, key_cap: Any,
+    centre: Any, key: Any, key_cap: Any, fall: Any,
 ) -> None:  # fmt: skip
     """Sort every leaf by distance to its centre plus slack."""
     for leaf in leaves:
@@ -291,10 +291,10 @@ def sort_leaves(
         points[a:b] = points[a:b][by]
         slack[a:b], limit[a:b] = slack[a:b][by], limit[a:b][by]
         cap[a:b], order[a:b] = cap[a:b][by], order[a:b][by]
-        most = -np.inf
+        most, farthest = -np.inf, -np.inf
         for i in range(a, b):
-            most = max(most, key[i] - cap[i])
-            key_cap[i] = most
+            most, farthest = max(most, key[i] - cap[i]), max(farthest, key[i] - 2 * slack[i])
+            key_cap[i], fall[i] = most, farthest
 
 
 @nb.njit(nogil=True, cache=True)

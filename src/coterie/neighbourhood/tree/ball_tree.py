@@ -32,8 +32,8 @@ class BallTree(NamedTuple):
     """The tree, as arrays: what belongs to places, to places in whole vectors, and to nodes.
 
     `order` names the row of each place. `cap` is the limit of a user as a lender, infinite unless the rule
-    is mutual. `key` is r + slack, ascending in a leaf; `key_cap` the largest key - cap up to a place; `first`
-    and `second` are sums of the users' random words before a place.
+    is mutual. `key` is r + slack, ascending in a leaf; `key_cap` the largest key - cap up to a place and
+    `fall` the largest r - slack; `first` and `second` are sums of the users' random words before a place.
 
     In whole vectors, a leaf beginning at `laid`: `beside` has its coordinates relative to the centre, side by
     side, infinite beyond its members; `slack32` and `reach32` slack and cap - slack; `word` and `other` the
@@ -51,6 +51,7 @@ class BallTree(NamedTuple):
     cap: FloatArray
     key: FloatArray
     key_cap: FloatArray
+    fall: FloatArray
     first: WordArray
     second: WordArray
     beside: NDArray[np.float32]
@@ -100,9 +101,9 @@ def ball_tree(
     start, stop, child, depth, centre, bounds, same = _kernels.build(
         at, s, most, cap, order, cell, spots, largest
     )
-    key, key_cap = np.empty(n), np.empty(n)
+    key, key_cap, fall = np.empty(n), np.empty(n), np.empty(n)
     leaves = np.flatnonzero(child < 0)
-    _kernels.sort_leaves(at, s, most, cap, order, start, stop, leaves, centre, key, key_cap)
+    _kernels.sort_leaves(at, s, most, cap, order, start, stop, leaves, centre, key, key_cap, fall)
     width = -((start - stop)[leaves] // _kernels.VECTOR) * _kernels.VECTOR
     laid, total = np.full(len(start), -1), int(width.sum())
     laid[leaves] = np.cumsum(width) - width
@@ -116,8 +117,8 @@ def ball_tree(
     np.cumsum(own[0], out=first[1:])
     np.cumsum(own[1], out=second[1:])
     return BallTree(
-        order, at, s, most, cap, key, key_cap, first, second, beside, slack32, reach32, word, other, laid,
-        start, stop, child, centre, bounds, same, int(depth),
+        order, at, s, most, cap, key, key_cap, fall, first, second, beside, slack32, reach32, word, other,
+        laid, start, stop, child, centre, bounds, same, int(depth),
     )  # fmt: skip
 
 
