@@ -18,7 +18,7 @@ from coterie.mixture.expect import Sums, expect
 from coterie.mixture.gaussians import Schedule
 from coterie.mixture.leaders import leaders
 from coterie.mixture.points import Beliefs, Found, Search, Start
-from coterie.mixture.population import Population
+from coterie.mixture.population import Population, inverse
 from coterie.mixture.posterior import posterior_of
 from coterie.packed import FloatArray
 from coterie.progress import Progress, silent
@@ -107,7 +107,7 @@ def compete(users: Sums, settings: Settings, progress: Progress = silent) -> Con
             found["gaussians"] = parts
     if not found:
         found["gaussian"] = whole.population, whole.evidence
-    kind = max(found, key=lambda one: found[one][1])
+    kind = max(found, key=lambda one: _evidence(found[one]))
     population = found[kind][0]
     if kind != "points":
         population = gaussians.with_doubt(users, population, settings.reach)
@@ -146,22 +146,29 @@ def _rounded(population: Population) -> Population:
 def _best_points(
     users: Sums, whole: _Whole, limit: float, settings: Settings, rng: np.random.Generator
 ) -> Found:
-    """Points from several starts, then with new ones among them for as long as that gains."""
+    """Points from several starts, then with new ones among them for as long as that gains; or only one.
+
+    A single point is believed to be as near as the centre of the one Gaussian with which it competes: a
+    spread that is not quite learned to be zero must not make it dear.
+    """
+    centre, round_one = whole.population.centre[0], _rounded(whole.population).spread[0]
     doubt = gaussians.with_doubt(users, whole.population, settings.reach).doubt[0]
-    round_one = _rounded(whole.population).spread[0]
-    spread = whole.population.spread[0] + _BROADER * doubt + _UNSEEN * round_one
-    beliefs = Beliefs.of(whole.population.centre[0], spread)
-    search = Search(users, beliefs, settings.noise is not None, settings.threads, limit)
+    spread = whole.population.spread[0] + _BROADER * doubt
+    known = settings.noise is not None
+    single = Search(
+        users, Beliefs.of(centre, (1 + _BROADER) * _of_all(users, whole)), known, settings.threads
+    )
+    search = Search(users, Beliefs.of(centre, spread + _UNSEEN * round_one), known, settings.threads, limit)
+    alike = single.final(single.best([Start(centre[np.newaxis], 1.0)], whole.population.noise))
 
     def some(k: int) -> FloatArray:
         return whole.theta[rng.choice(len(users), min(len(users), k), replace=False)]
 
     led = leaders(posterior_of(users, whole.population))
-    alike = search.best([Start(whole.population.centre, 1.0)], whole.population.noise)
     starts = [Start(led, 1.0), Start(led, 0.6), Start(some(_SCATTERED), 0.2)]
-    best = max(alike, search.best(starts, whole.population.noise), key=lambda found: found[1])
+    best = search.best(starts, whole.population.noise)
     if best[1] - alike[1] < _PROMISING * (limit - alike[1]):
-        return best
+        return max(alike, best, key=_evidence)
     for _ in range(_ROUNDS):
         here = best[0].centre
         more = [Start(np.vstack([here, some(max(_NEW, len(here)))]), heat) for heat in _heats(len(here))]
@@ -170,7 +177,19 @@ def _best_points(
         best = gained if gain > 0 else best
         if gain < _WORTH * abs(best[1]) or best[1] + _PROMISE * gain < limit:
             break
-    return search.final(best)
+    return max(alike, search.final(best), key=_evidence)
+
+
+def _of_all(users: Sums, whole: _Whole) -> FloatArray:
+    """Packed covariance of what the rows of all users tell of one vector."""
+    gram = users.gram.sum(axis=0) / whole.population.noise
+    gram[packed.diagonal_positions(users.dim)] += 1e-9 * gram[packed.diagonal_positions(users.dim)].max()
+    covariance, _ = inverse(gram[np.newaxis])
+    return np.asarray(covariance[0])
+
+
+def _evidence(found: Found) -> float:
+    return found[1]
 
 
 def _best_gaussians(
@@ -224,14 +243,47 @@ def _around(users: Sums, whole: _Whole, exact: Found, settings: Settings) -> Fou
     population = replace(around, spread=spread, doubt=np.zeros_like(spread))
     certain = replace(around, doubt=np.zeros_like(spread))
     centres = max(expect(users, certain).evidence - bound, 0.0)  # what the points paid for their centres
-    price = centres + users.dim * (users.dim + 1) / 4
-    for schedule in (_TRIAL, _SHORT):
+
+    def learned(start: Population, schedule: Schedule, share: float = 0.0) -> Found:
+        mass = len(users) * float(posterior_of(users, start).own.mean()) ** 2 if share else 0.0
         population, evidence = gaussians.learn(
-            users, population, noise=settings.noise, schedule=schedule, shared=True, threads=settings.threads
-        )
-        if evidence - price <= bound:
+            users, start, _rounded(start), weight_of_base=share * mass, noise=settings.noise,
+            schedule=schedule, shared=True, threads=settings.threads,
+        )  # fmt: skip
+        free = users.dim * (users.dim + 1) / 2 / (1 + share)
+        return population, evidence - centres * population.n_components / k - free / 2
+
+    best: Found = population, -np.inf
+    for schedule in (_TRIAL, _SHORT):
+        best = learned(best[0], schedule)
+        if best[1] <= bound:
             return None
-    return population, evidence - price
+    start = _without_overlaps(best[0])
+    return max((best, *(learned(start, _SHORT, share) for share in _ROUNDER)), key=_evidence)
+
+
+def _without_overlaps(population: Population) -> Population:
+    """The same with Gaussians made one whose centres are nearer than two users of one are on average."""
+    precision = packed.unpack(population.precision[0])[0]
+    kept: list[int] = []
+    centre, weight = population.centre.copy(), population.weight.copy()
+    for k in np.argsort(-weight, kind="stable").tolist():
+        away = centre[kept] - centre[k]
+        near = np.flatnonzero(np.einsum("ki,ij,kj->k", away, precision, away) < 2 * population.dim)
+        if not len(near):
+            kept.append(k)
+            continue
+        other = kept[int(near[0])]
+        together = weight[other] + weight[k]
+        centre[other] += (centre[k] - centre[other]) * weight[k] / together
+        weight[other] = together
+    return replace(
+        population,
+        log_weight=np.log(weight[kept]),
+        centre=centre[kept],
+        spread=population.spread[kept],
+        doubt=population.doubt[kept],
+    )
 
 
 def _cut(
@@ -250,7 +302,7 @@ def _cut(
         return population, evidence - whole.price - _price(users, population)
 
     with ThreadPoolExecutor(settings.threads) as pool:
-        return max(pool.map(one, starts), key=lambda found: found[1])
+        return max(pool.map(one, starts), key=_evidence)
 
 
 def _parts(whole: _Whole, k: int, rng: np.random.Generator) -> Population:
