@@ -293,5 +293,8 @@ def _warn_of_useless_counts(
     if isinstance(regularity, Observed) and stuck:
         warn(
             f"{stuck} of {len(count)} users have a radius not below that of a user without data: "
-            "their actions leave a direction unseen, and Observed() does not guess about it"
+            "in some direction their actions hardly vary, so the bound on how far their estimates can be off "
+            "stays as wide as with no rows. The estimates themselves stand, but Off-CLUB tells such users "
+            "from hardly anybody and Off-C2LUB joins them to hardly anybody; a smaller graph_scale, which "
+            "'coterie evaluate' tunes, or fewer features helps"
         )

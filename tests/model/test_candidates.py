@@ -117,3 +117,20 @@ def test_names_that_do_not_match_are_refused() -> None:
 )
 def test_why_others_lend(algorithm: Any, reason: str) -> None:
     assert [one.reason for one in model(algorithm).explain("ann").neighbours] == ["own data", reason]
+
+
+def test_of_a_user_never_seen_that_is_said_first() -> None:
+    """Ann has 9 of 18 samples, as has Bob; pooled, action 1 is put at 0.5 and action 0 at 0.1, as above."""
+    told = str(model().explain("zoe", ACTIONS)).splitlines()
+    lent = "from 18 samples lent by 2 users, most of all by 'ann' (50%)."
+    assert told[:5] == [
+        "User 'zoe' was never seen in the logs and has no data of her own. Check the id; if it is right:",
+        f"  Pooled serves her, as anybody unknown, {lent}",
+        told[2],
+        "She has no data of her own: without the others' every action would be put at 0.",
+        "  Actions, best first:",
+    ]
+    assert told[2].startswith("Of 2 actions user 'zoe' gets number 1: estimated reward 0.5, between ")
+    assert not any("own data alone" in line or "Lends" in line for line in told)
+    alone = str(model(ct.Independent).explain("zoe")).splitlines()
+    assert alone[1:] == ["  Independent lends her nobody's data, so nothing is known of any action."]

@@ -25,9 +25,8 @@ def cautions(facts: Facts, seen: Watched, pairs: Pairs | None, *, intercept: boo
     if pairs is not None and pairs.stuck > _STUCK:
         yield (
             f"{pairs.stuck:.0%} of {pairs.users:,} sampled users have a radius not below that of a user "
-            "without "
-            "data, since their actions leave some direction almost unseen: with graph_scale 1 nobody is "
-            "told apart."
+            "without data, since in some direction their actions hardly vary: with graph_scale 1 nobody is "
+            "told apart. A smaller one, which 'coterie evaluate' tunes, or fewer features helps."
         )
     yield from _about_rewards(facts, seen, intercept=intercept)
     if seen.bad_propensities:
@@ -38,7 +37,7 @@ def cautions(facts: Facts, seen: Watched, pairs: Pairs | None, *, intercept: boo
     if seen.no_time:
         yield f"{seen.no_time} rows have no time; a split by time needs them mended or left out."
     if facts.backward:
-        yield f"{facts.backward} rows are earlier than the row before them; 'coterie evaluate' sorts them."
+        yield f"{facts.backward:,} rows are earlier than the row before them; 'coterie evaluate' sorts them."
 
 
 def _about_actions(facts: Facts) -> Iterator[str]:

@@ -314,13 +314,13 @@ def _notes(
     for kind, n in rows.dropped.items():
         yield f"{n} rows were left out: {kind}."
     if back := counts["rows_before_an_earlier_one"]:
-        yield f"{back} rows are earlier than the row before them; the log was put into the order of time."
+        yield f"{back:,} rows are earlier than the row before them; the log was put into the order of time."
     if way == "time" and work.splits < plan.splits:
         yield f"Times repeat so much that only {work.splits} of {plan.splits} splits could be made."
     if n := counts["never_judged_users"]:
-        yield f"{n} users have no row in any judged part, so no score is about them."
+        yield f"{n:,} users have no row in any judged part, so no score is about them."
     if n := counts["unseen_users"]:
-        yield f"{n} users have rows in the judged parts alone: they are judged as users never seen."
+        yield f"{n:,} users have rows in the judged parts alone: they are judged as users never seen."
     if work.untuned:
         yield f"{work.untuned} training parts were too small to tune in; the settings there are the defaults."
     if not work.tally.sums[work.tally.algorithms[0], work.tally.fractions[0]]["choice_rows"].any():

@@ -80,16 +80,18 @@ class Explanation:
 
     def __str__(self) -> str:
         """A few lines for a person."""
-        known = "" if self.seen else " (never seen in the logs: treated as a user without data)"
+        compared = [] if self.comparison is None else _compared(self, self.comparison)
+        if not self.seen:
+            return "\n".join([*_unseen(self), *compared])
         gap = "" if self.gap is None else f", gap {self.gap:.3g}"
         lines = [
-            f"User {self.user!r}{known}, served by {self.algorithm}: {self.pooled_count:g} samples of "
+            f"User {self.user!r}, served by {self.algorithm}: {self.pooled_count:g} samples of "
             f"{_users(self.pooled_users)}, {_percent(self.own_share)} of them own; "
             f"radius {self.radius:.3g}{gap}.",
             *_population(self),
             *_listed("Lends", [_lender(one) for one in self.neighbours]),
             *_listed("Left out", self._left_out()),
-            *([] if self.comparison is None else _compared(self.user, self.comparison)),
+            *compared,
         ]
         return "\n".join(lines)
 
@@ -115,6 +117,23 @@ def why_lends(distance: float, threshold: float, *, itself: bool, strict: bool) 
     return f"distance {distance:.3g} is {relation} the threshold {threshold:.3g}"
 
 
+def _unseen(told: Explanation) -> list[str]:
+    """What everybody is served from of whom nothing is known; no list of lenders is about her."""
+    first = (
+        f"User {told.user!r} was never seen in the logs and has no data of her own. "
+        "Check the id; if it is right:"
+    )
+    others = [one for one in told.neighbours if one.user != told.user]
+    if not told.pooled_count:
+        return [first, f"  {told.algorithm} lends her nobody's data, so nothing is known of any action."]
+    most = f", most of all by {others[0].user!r} ({_percent(others[0].share)})" if others else ""
+    n = told.pooled_users
+    whose = f"of about {_users(n)}" if told.components else f"lent by {_users(n - 1)}"
+    served = f"{told.algorithm} serves her, as anybody unknown"
+    lent = f"  {served}, from {told.pooled_count:g} samples {whose}{most}."
+    return [first, lent, *_listed("Components", [_component(one) for one in told.components])]
+
+
 def _population(told: Explanation) -> list[str]:
     """Lines on the components of a mixture, none for other models."""
     if told.own_information is None:
@@ -136,14 +155,17 @@ def _lender(one: Lender) -> str:
     return f"{one.user!r} ({_percent(one.share)} of the samples{near}{within})"
 
 
-def _compared(user: object, comparison: Comparison) -> list[str]:
+def _compared(told: Explanation, comparison: Comparison) -> list[str]:
     """Lines on the candidate actions."""
+    own = told.own_count > 0
     best = comparison.candidate(comparison.chosen)
     first = (
-        f"Of {len(comparison.candidates)} actions user {user!r} gets {_named(best)}: estimated reward "
-        f"{best.estimate:.3g}, between {best.low:.3g} and {best.high:.3g}{_own_part(best)}."
+        f"Of {len(comparison.candidates)} actions user {told.user!r} gets {_named(best)}: estimated reward "
+        f"{best.estimate:.3g}, between {best.low:.3g} and {best.high:.3g}{_own_part(best) if own else ''}."
     )
-    if comparison.own_choice == comparison.chosen:
+    if not own:
+        second = "She has no data of her own: without the others' every action would be put at 0."
+    elif comparison.own_choice == comparison.chosen:
         second = "On the user's own data alone it would have been the same."
     else:
         alone = comparison.candidate(comparison.own_choice)
@@ -151,7 +173,7 @@ def _compared(user: object, comparison: Comparison) -> list[str]:
             f"On the user's own data alone it would have been {_named(alone)}, put at "
             f"{alone.own_estimate:.3g} by them and at {alone.estimate:.3g} by all that was pooled."
         )
-    actions = [_candidate(one) for one in comparison.candidates]
+    actions = [_candidate(one, own=own) for one in comparison.candidates]
     return [first, second, *_listed("Actions, best first", actions), *_lead(comparison)]
 
 
@@ -172,10 +194,11 @@ def _lead(comparison: Comparison) -> list[str]:
     return _listed(title, made)
 
 
-def _candidate(one: Candidate) -> str:
+def _candidate(one: Candidate, *, own: bool) -> str:
+    alone = f"; on own data alone {one.own_estimate:.3g}" if own else ""
     return (
         f"{_named(one)}: score {one.score:.3g}, estimate {one.estimate:.3g} in [{one.low:.3g}, "
-        f"{one.high:.3g}]; on own data alone {one.own_estimate:.3g}"
+        f"{one.high:.3g}]{alone}"
     )
 
 

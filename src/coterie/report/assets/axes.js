@@ -21,10 +21,14 @@ function ticks(at, most) {
 function roundTicks(low, high, most) {
   const rough = (high - low) / Math.max(1, most) || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough);
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(+(k * step).toPrecision(12));
-  return found;
+  const steps = [0.5, 1, 2, 5, 10].map((k) => k * power), first = steps.findIndex((s) => s >= rough);
+  const multiples = (step) => {
+    const found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(+(k * step).toPrecision(12));
+    return found;
+  };
+  const found = multiples(steps[first]);
+  return found.length > 1 ? found : multiples(steps[first - 1]); // one tick alone tells no scale
 }
 
 function logTicks(low, high, most) {
@@ -87,7 +91,7 @@ function fitting(names, room) {
   return all.find((name) => name.length * LETTER < room) ?? all[all.length - 1];
 }
 
-// A vertical line with a name, kept inside the frame.
+// A vertical line with a name, kept inside the frame; at level -1 the name stands above the frame.
 function markAt(drawn, value, name, width, level = 0) {
   const { xs, front, margin, foot } = drawn;
   if (value < xs.low || value > xs.high) return;

@@ -134,7 +134,7 @@ function intervals(parent, { rows, x, label, zero = null }) {
   plot(parent, rows.length * size + 74, (width, height) => {
     const left = Math.min(width * 0.52, 14 + 7.2 * Math.max(...rows.map((row) => row.name.length)));
     const drawn = frame(width, height, x, { low: 0, high: rows.length, ticks: [], name: "" }, { label, margin: { left, top: 28 } });
-    if (zero) markAt(drawn, zero.at, zero.name, width);
+    if (zero) markAt(drawn, zero.at, zero.name, width, -1);
     rows.forEach((row, i) => {
       const y = drawn.ys(rows.length - i - 0.5), clip = (v) => drawn.xs(Math.max(x.low, Math.min(x.high, v)));
       const told = { onmousemove: (event) => tell(event, row.name, ...row.lines), onmouseleave: untell };

@@ -201,16 +201,17 @@ function pairCard(parent, users) {
   const answer = decided
     ? `A user lends if the distance of the two estimates ${VERBS[kind]}: ${percent(p.lending / p.drawn)} of ${number(p.drawn)} pairs drawn at random do.`
     : `This algorithm looks at no distance. Held against the sum of both radii, ${percent(above / p.drawn)} of ${number(p.drawn)} pairs drawn at random are provably different.`;
-  const body = card(parent, "Which pairs of users may share data?", answer);
+  const body = card(parent, decided ? "Which pairs of users may share data?" : "Which pairs of users are provably different?", answer);
+  const [below, beyond] = decided ? ["may share", "may not"] : ["not told apart", "provably different"];
   if (p.distance.length) {
     const cloud = new Cloud(body, {
       x: Float32Array.from(p.threshold), y: Float32Array.from(p.distance), diagonal: true, height: 330, label: "Distances of pairs against their thresholds",
       axes: { x: kind === "gap" ? "threshold: gap less both radii" : "threshold: sum of both radii", y: "distance of the estimates" },
-      tell: (k) => [`${users.ids[p.first[k]]} and ${users.ids[p.second[k]]}`, `distance ${number(p.distance[k])}`, `threshold ${number(p.threshold[k])}`, p.distance[k] < p.threshold[k] ? "may share" : "may not share"],
+      tell: (k) => [`${users.ids[p.first[k]]} and ${users.ids[p.second[k]]}`, `distance ${number(p.distance[k])}`, `threshold ${number(p.threshold[k])}`, p.distance[k] < p.threshold[k] ? below : beyond],
       choose: (k) => users.choose(p.first[k]),
     });
     cloud.coloured(Uint8Array.from(p.distance, (v, k) => (v < p.threshold[k] ? 0 : 1)), () => [colour("c0"), colour("c1")]);
-    body.append(swatches([["below the line: may share", slot(0)], ["above: may not", slot(1)]]));
+    body.append(swatches([[`below the line: ${below}`, slot(0)], [`above: ${beyond}`, slot(1)]]));
   }
   if (p.infinite) body.append(make("p", { class: "fine" }, `${plural(p.infinite, "pair")} of those drawn have no finite threshold (a user with too few samples, or an infinite radius) and are not shown.`));
 }
