@@ -45,7 +45,7 @@ _INSTALL = "pip install 'coterie[paper]'"
 @click.option(
     "--quick",
     is_flag=True,
-    help="Two seeds, at most 2,000 requests a cell.",
+    help="Two seeds, at most 2,000 requests a cell, half of the sizes with LinUCB logging.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes (default: one per core).")
 @click.option(
