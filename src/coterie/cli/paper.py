@@ -45,7 +45,7 @@ _INSTALL = "pip install 'coterie[paper]'"
 @click.option(
     "--quick",
     is_flag=True,
-    help="Two seeds, at most 2,000 requests a cell, half of the sizes with LinUCB logging.",
+    help="Two seeds, at most 1,000 requests a cell, half of the sizes with LinUCB logging.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes (default: one per core).")
 @click.option(
@@ -98,7 +98,7 @@ def _short_run(seeds: int, *, quick: bool) -> str:
 
     run = f"{seeds} seed{'s' if seeds > 1 else ''} of {settings.SEEDS}"
     return (
-        f"a short run: {run}{' and at most 2,000 requests a cell' if quick else ''}; "
+        f"a short run: {run}{' and at most 1,000 requests a cell' if quick else ''}; "
         "its verdicts can differ from those of the whole run"
     )
 
