@@ -89,7 +89,7 @@ def test_methods_of_an_experiment_exist_and_the_plan_is_as_printed() -> None:
     assert len({cell.name for cell in cells}) == len(cells)
     k_means = settings.cells_of("figures", ["yelp"], 1, "paper_tables", quick=True, groups="k-means")
     assert {cell.distribution for cell in k_means} == {"equal", "semi-random-k-means"}
-    assert max(cell.rounds for cell in k_means) == 2_000
+    assert max(cell.rounds for cell in k_means) == 1_000
 
 
 def test_every_figure_is_drawn_and_kept_in_two_forms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
