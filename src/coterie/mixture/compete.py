@@ -28,6 +28,7 @@ KINDS: tuple[Kind, ...] = ("points", "gaussian", "gaussians")
 
 _BROADER = 4.0  # how much wider than its own error the mean of the centres is believed to be
 _UNSEEN = 0.1  # part of a round spread in what is believed about centres: a few do not show every direction
+_VAGUE = 100.0  # how much wider than what all rows tell of it the one point is believed to be
 _SCATTERED = 40  # users at whom points begin that part as they cool
 _AGAIN = (0.6, 1.0, 0.8, 0.6)  # heats at which points go on with as many new ones among them
 _COSTLY = 40  # from so many points on, fewer of these are tried
@@ -146,20 +147,13 @@ def _rounded(population: Population) -> Population:
 def _best_points(
     users: Sums, whole: _Whole, limit: float, settings: Settings, rng: np.random.Generator
 ) -> Found:
-    """Points from several starts, then with new ones among them for as long as that gains; or only one.
-
-    A single point is believed to be as near as the centre of the one Gaussian with which it competes: a
-    spread that is not quite learned to be zero must not make it dear.
-    """
+    """Points from several starts, then with new ones among them for as long as that gains; or only one."""
     centre, round_one = whole.population.centre[0], _rounded(whole.population).spread[0]
     doubt = gaussians.with_doubt(users, whole.population, settings.reach).doubt[0]
     spread = whole.population.spread[0] + _BROADER * doubt
     known = settings.noise is not None
-    single = Search(
-        users, Beliefs.of(centre, (1 + _BROADER) * _of_all(users, whole)), known, settings.threads
-    )
     search = Search(users, Beliefs.of(centre, spread + _UNSEEN * round_one), known, settings.threads, limit)
-    alike = single.final(single.best([Start(centre[np.newaxis], 1.0)], whole.population.noise))
+    alike = _alike(users, whole, settings)
 
     def some(k: int) -> FloatArray:
         return whole.theta[rng.choice(len(users), min(len(users), k), replace=False)]
@@ -180,12 +174,21 @@ def _best_points(
     return max(alike, search.final(best), key=_evidence)
 
 
-def _of_all(users: Sums, whole: _Whole) -> FloatArray:
-    """Packed covariance of what the rows of all users tell of one vector."""
+def _alike(users: Sums, whole: _Whole, settings: Settings) -> Found:
+    """One point, with the prices of the one Gaussian that it competes with and a little more.
+
+    A spread is learned slowly towards zero, so that where users are alike the point explains their rows
+    better even before prices; it must by half a nat per coordinate, for taking users who differ for alike
+    costs decisions much, and a spread that is nearly zero next to nothing.
+    """
     gram = users.gram.sum(axis=0) / whole.population.noise
     gram[packed.diagonal_positions(users.dim)] += 1e-9 * gram[packed.diagonal_positions(users.dim)].max()
-    covariance, _ = inverse(gram[np.newaxis])
-    return np.asarray(covariance[0])
+    covariance, _ = inverse(gram[np.newaxis] / _VAGUE)
+    centre = whole.population.centre
+    search = Search(users, Beliefs.of(centre[0], covariance[0]), settings.noise is not None, settings.threads)
+    point, _ = search.final(search.best([Start(centre, 1.0)], whole.population.noise))
+    certain = replace(point, doubt=np.zeros_like(point.doubt))
+    return point, expect(users, certain).evidence - whole.price - users.dim / 2
 
 
 def _evidence(found: Found) -> float:
