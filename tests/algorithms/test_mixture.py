@@ -163,3 +163,16 @@ def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any], messag
 def test_graph_scale_is_refused() -> None:
     with pytest.raises(TypeError, match="graph_scale"):
         ct.Mixture(graph_scale=1.0)  # type: ignore[call-arg]
+
+
+def test_users_alike_are_one_point_and_users_unlike_behind_much_noise_are_not() -> None:
+    rng = np.random.default_rng(6)
+    kinds = []
+    for scatter in (0.0, 0.5):
+        theta = np.array([0.5, -0.5, 0.2]) + scatter * rng.normal(size=(150, 3))
+        user = np.repeat(np.arange(150), 30)
+        action = rng.normal(size=(len(user), 3))
+        reward = (action * theta[user]).sum(axis=1) + 2 * rng.normal(size=len(user))
+        model = ct.Mixture().fit(ct.Logs.from_arrays(user, action, reward))
+        kinds.append((model.population.n_components, model.population.n_points))
+    assert kinds == [(1, 1), (1, 0)]

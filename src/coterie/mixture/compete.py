@@ -29,6 +29,11 @@ KINDS: tuple[Kind, ...] = ("points", "gaussian", "gaussians")
 _BROADER = 4.0  # how much wider than its own error the mean of the centres is believed to be
 _UNSEEN = 0.1  # part of a round spread in what is believed about centres: a few do not show every direction
 _VAGUE = 100.0  # how much wider than what all rows tell of it the one point is believed to be
+_DIFFER = 1.35  # log likelihood ratio of a variance that may be zero, at 5 %: half of 2.71
+_SIZES, _SETTLE = (
+    (1.0, 0.5, 0.25, 0.1, 0.05, 0.02),
+    3,
+)  # round spreads tried beside the one learned; steps of each
 _SCATTERED = 40  # users at whom points begin that part as they cool
 _AGAIN = (0.6, 1.0, 0.8, 0.6)  # heats at which points go on with as many new ones among them
 _COSTLY = 40  # from so many points on, fewer of these are tried
@@ -153,7 +158,7 @@ def _best_points(
     spread = whole.population.spread[0] + _BROADER * doubt
     known = settings.noise is not None
     search = Search(users, Beliefs.of(centre, spread + _UNSEEN * round_one), known, settings.threads, limit)
-    alike = _alike(users, whole, settings)
+    alike, differ = _alike(users, whole, settings)
 
     def some(k: int) -> FloatArray:
         return whole.theta[rng.choice(len(users), min(len(users), k), replace=False)]
@@ -162,7 +167,7 @@ def _best_points(
     starts = [Start(led, 1.0), Start(led, 0.6), Start(some(_SCATTERED), 0.2)]
     best = search.best(starts, whole.population.noise)
     if best[1] - alike[1] < _PROMISING * (limit - alike[1]):
-        return max(alike, best, key=_evidence)
+        return best if differ else max(alike, best, key=_evidence)
     for _ in range(_ROUNDS):
         here = best[0].centre
         more = [Start(np.vstack([here, some(max(_NEW, len(here)))]), heat) for heat in _heats(len(here))]
@@ -171,16 +176,12 @@ def _best_points(
         best = gained if gain > 0 else best
         if gain < _WORTH * abs(best[1]) or best[1] + _PROMISE * gain < limit:
             break
-    return max(alike, search.final(best), key=_evidence)
+    best = search.final(best)
+    return best if differ else max(alike, best, key=_evidence)
 
 
-def _alike(users: Sums, whole: _Whole, settings: Settings) -> Found:
-    """One point, with the prices of the one Gaussian that it competes with and a little more.
-
-    A spread is learned slowly towards zero, so that where users are alike the point explains their rows
-    better even before prices; it must by half a nat per coordinate, for taking users who differ for alike
-    costs decisions much, and a spread that is nearly zero next to nothing.
-    """
+def _alike(users: Sums, whole: _Whole, settings: Settings) -> tuple[Found, bool]:
+    """One point, with the prices of the one Gaussian that it competes with; whether users surely differ."""
     gram = users.gram.sum(axis=0) / whole.population.noise
     gram[packed.diagonal_positions(users.dim)] += 1e-9 * gram[packed.diagonal_positions(users.dim)].max()
     covariance, _ = inverse(gram[np.newaxis] / _VAGUE)
@@ -188,7 +189,26 @@ def _alike(users: Sums, whole: _Whole, settings: Settings) -> Found:
     search = Search(users, Beliefs.of(centre[0], covariance[0]), settings.noise is not None, settings.threads)
     point, _ = search.final(search.best([Start(centre, 1.0)], whole.population.noise))
     certain = replace(point, doubt=np.zeros_like(point.doubt))
-    return point, expect(users, certain).evidence - whole.price - users.dim / 2
+    evidence = expect(users, certain).evidence
+    differ = _most_of_round(users, whole, point, settings.noise) - evidence > _DIFFER
+    return (point, evidence - whole.price), differ
+
+
+def _most_of_round(users: Sums, whole: _Whole, point: Population, noise: float | None) -> float:
+    """Largest log evidence of a round spread around one centre: a spread is learned slowly towards zero."""
+    round_one = replace(_rounded(whole.population), centre=point.centre, noise=point.noise)
+    found = []
+    for size in _SIZES:
+        population = replace(round_one, spread=size * round_one.spread)
+        for _ in range(_SETTLE):
+            seen = expect(users, population)
+            population = replace(
+                population,
+                centre=population.centre + seen.first / seen.mass[:, np.newaxis],
+                noise=seen.residual / users.n_samples if noise is None else noise,
+            )
+        found.append(expect(users, population).evidence)
+    return max(found)
 
 
 def _evidence(found: Found) -> float:
