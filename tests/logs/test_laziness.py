@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.logs.rows import LISTS, NAMED, TABLE, require_sums
 
 import coterie as ct
 from coterie.errors import LogError
+from coterie.logs.logs import in_order
 
 
 def test_a_reader_is_read_once() -> None:
@@ -83,3 +85,19 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     assert table.nbytes * 400 > 800e6
     run = subprocess.run([sys.executable, "-c", PEAK, *files], check=True, capture_output=True, text=True)
     assert int(run.stdout) < 400
+
+
+def test_a_stream_left_in_the_middle_is_closed_without_waiting_for_threads() -> None:
+    """The garbage collector may close it in a thread that holds the lock that a thread needs to end."""
+    held = getattr(threading, "_shutdown_locks_lock", threading.Lock())
+    stream: Any = in_order(str, iter(range(100)), 2)
+    assert next(stream) == "0"
+
+    def close() -> None:
+        with held:
+            stream.close()
+
+    closing = threading.Thread(target=close, daemon=True)
+    closing.start()
+    closing.join(timeout=20)
+    assert not closing.is_alive()

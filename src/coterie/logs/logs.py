@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -287,8 +288,22 @@ def in_order(function: Callable[[A], B], inputs: Iterable[A], threads: int) -> I
     if threads <= 1:
         yield from map(function, inputs)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with _left_behind(threads) as pool:
         yield from _pooled(function, inputs, pool, threads)
+
+
+@contextmanager
+def _left_behind(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that nobody waits for in the end: what they are still at ends by itself.
+
+    A generator that was left in the middle may be closed by the garbage collector, in any thread and while
+    that thread holds locks of `threading`, so that waiting for others there could wait for itself.
+    """
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _pooled(
@@ -309,7 +324,7 @@ def _pooled(
 
 def _one_ahead(inputs: Iterable[A]) -> Iterator[A]:
     """Inputs, the next one being fetched while one is worked on."""
-    with ThreadPoolExecutor(1) as fetcher:
+    with _left_behind(1) as fetcher:
         coming = iter(inputs)
         following = fetcher.submit(list, islice(coming, 1))
         while fetched := following.result():

@@ -10,8 +10,9 @@ again; see `totals`. `partial_sums` and `merge` are the two halves of a computat
 sums its share of the batches, and somebody adds the parts in a fixed order.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def summarize(
     threads = default_threads() if threads is None else int(at_least("threads", threads, 1))
     total = logs.n_rows()
 
-    def watched() -> Iterable[Batch]:
+    def watched() -> Generator[Batch, None, None]:
         done = 0
         for batch in logs.batches(threads):
             yield batch
@@ -58,13 +59,14 @@ def summarize(
             done += len(batch) + sum(batch.dropped.values())
             progress("reading rows", done, total)
 
-    stats = partial_sums(
-        watched(),
-        features=lambda: logs.features,
-        intercept=logs.intercept,
-        threads=threads,
-        name=logs.source.name,
-    )
+    with closing(watched()) as batches:
+        stats = partial_sums(
+            batches,
+            features=lambda: logs.features,
+            intercept=logs.intercept,
+            threads=threads,
+            name=logs.source.name,
+        )
     _tell_dropped(stats.dropped)
     return stats
 
