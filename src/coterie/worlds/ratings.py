@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from coterie.errors import FileError, LogError
 from coterie.neighbourhood.neighbourhood import IntArray
+from coterie.neighbourhood.search.asked import one_blas_thread
 from coterie.packed import FloatArray
 from coterie.worlds.geometry import Geometry
 from coterie.worlds.truth import Truth
@@ -94,7 +95,8 @@ def truth_of(ratings: Ratings, geometry: Geometry, values: Values) -> Truth:
 
     Singular values are left out, as in the released code of the clustering literature.
     """
-    left, _, _ = np.linalg.svd(ratings.matrix(values), full_matrices=False)
+    with one_blas_thread():
+        left, _, _ = np.linalg.svd(ratings.matrix(values), full_matrices=False)
     raw = left[:, : geometry.raw_dim]
     # A singular vector is defined up to its sign: the one of its largest entry is made positive.
     largest = np.abs(raw).argmax(axis=0)
